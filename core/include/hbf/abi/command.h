@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tagged commands: what a queue orders.
+ *
+ * Commands of one batch are unordered among themselves unless a wait stands between them.  Each is 96 bytes, so that a
+ * batch is a plain array; `struct_size` of the batch's stride lets the union grow. */
+#ifndef HBF_ABI_COMMAND_H
+#define HBF_ABI_COMMAND_H
+
+#include "basic.h"
+#include "tier.h"
+
+HBF_BEGIN_C
+
+typedef struct hbf_queue hbf_queue;
+
+typedef uint32_t hbf_command_kind;
+#define HBF_COMMAND_COPY ((hbf_command_kind)1)
+#define HBF_COMMAND_FILL ((hbf_command_kind)2)
+#define HBF_COMMAND_FLUSH ((hbf_command_kind)3)      /* write back: the range's stores become visible to its domain */
+#define HBF_COMMAND_INVALIDATE ((hbf_command_kind)4) /* drop cached copies: the next read sees the domain's bytes */
+#define HBF_COMMAND_LAUNCH ((hbf_command_kind)5)
+#define HBF_COMMAND_WAIT ((hbf_command_kind)6)
+
+/* Integrity pieces: a checksummed copy yields one CRC-32C per 64 KiB counted from the start of the copy. */
+#define HBF_CRC_PIECE 65536u
+
+/* Flags of a copy. */
+#define HBF_COPY_CRC32C 1u /* write the CRC-32C of the bytes read from the source, per piece, to `crc` */
+
+typedef struct hbf_copy {
+    hbf_region dst;
+    uint64_t dst_offset; /* bytes */
+    hbf_region src;
+    uint64_t src_offset; /* bytes */
+    uint64_t size;       /* bytes, > 0; source and destination overlapping is HBF_INVALID */
+    uint32_t *crc;       /* with HBF_COPY_CRC32C: ceil(size / HBF_CRC_PIECE) words, the host's, valid until completion */
+} hbf_copy;
+
+typedef struct hbf_fill {
+    hbf_region dst;
+    uint64_t dst_offset;
+    uint64_t size;         /* bytes, > 0, any length: the last pattern is cut */
+    uint64_t pattern;      /* little-endian, the low pattern_size bytes, starting at dst_offset */
+    uint32_t pattern_size; /* 1, 2, 4 or 8 */
+    uint32_t reserved;
+} hbf_fill;
+
+typedef struct hbf_range { /* flush, invalidate */
+    hbf_region region;
+    uint64_t offset;
+    uint64_t size; /* bytes, > 0; widened to the domain's granule */
+} hbf_range;
+
+typedef struct hbf_launch {
+    uint64_t kernel;         /* from hbf.kernels/1 */
+    const void *arguments;   /* copied by submit */
+    uint64_t arguments_size; /* bytes */
+    uint32_t groups[3];
+    uint32_t group_size[3];
+} hbf_launch;
+
+/* queue NULL: a barrier inside this batch.  Else: everything later in this batch runs after `value` of that queue of
+ * the same instance, a value submit has already returned.  (The host holds batches back for other instances.) */
+typedef struct hbf_wait {
+    hbf_queue *queue;
+    uint64_t value;
+} hbf_wait;
+
+typedef struct hbf_command {
+    hbf_command_kind kind;
+    uint32_t flags; /* HBF_COPY_* for a copy, else 0 */
+    union {
+        hbf_copy copy;
+        hbf_fill fill;
+        hbf_range range;
+        hbf_launch launch;
+        hbf_wait wait;
+        uint64_t space[11];
+    } u;
+} hbf_command;
+#define HBF_COMMAND_SIZE 96u
+
+HBF_END_C
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which plugins were considered, how far each came and why it was taken or not.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hbf/config.hpp"
+#include "hbf/inventory.hpp"
+#include "hbf/status.hpp"
+
+struct hbf_plugin; // hbf/abi/plugin.h
+
+namespace hbf {
+
+enum class Stage { found, manifest, policy, trust, static_check, probe, rank, open };
+
+// The closed list of reasons. Every candidate has exactly one.
+enum class Reason {
+    selected, outranked, denied_by_config, not_in_allow_list, untrusted_path, manifest_invalid, wrong_arch, not_a_plugin,
+    abi_too_old, abi_too_new, sanitizer_mismatch, missing_dependency, driver_absent, driver_stub, driver_too_old,
+    permission_denied, no_device, device_busy, probe_failed, probe_crashed, probe_timeout, create_failed, duplicate_name,
+};
+HBF_API std::string_view to_string(Stage stage) noexcept;
+HBF_API std::string_view to_string(Reason reason) noexcept;
+
+struct ProbedDevice {
+    std::string id, name, driver, pci_address;
+    int numa_node = -1;
+    bool emulated = false;
+};
+
+struct Candidate {
+    std::filesystem::path manifest, library;
+    std::string name, vendor, version, kind; // kind "device" | "emulation"
+    int priority = 0;
+    std::string sha256;              // of the library file, "" if it was never read
+    Stage stage = Stage::found;      // the last stage entered
+    Reason reason = Reason::not_a_plugin;
+    std::string detail;              // the sentence: what exactly, and the remedy
+    bool probe_cached = false;
+    std::vector<ProbedDevice> devices;
+    const hbf_plugin *plugin = nullptr; // set when opened; valid for the life of the process
+};
+
+struct SelectOptions {
+    std::filesystem::path root = "/"; // the machine that is looked at
+    bool use_cache = true;
+    bool open = true;                 // false: stop after ranking (hbf probe)
+};
+
+struct Selection {
+    Inventory inventory;
+    std::vector<Candidate> candidates;   // in rank order: selected ones first, primary at 0
+    std::vector<std::string> notes;      // warnings: ignored environment, unknown manifest keys, ...
+    const Candidate *primary() const;    // nullptr if nothing was selected
+};
+
+// Finds, checks, probes, ranks and opens. An unmet pin or an unknown name is an error; that no plugin serves this host
+// is not (primary() is nullptr and every candidate says why).
+HBF_API Result<Selection> select_plugins(const Config &config, const SelectOptions &options = {});
+
+} // namespace hbf

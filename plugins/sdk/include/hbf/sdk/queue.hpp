@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plugin's queue implements. Contracts of abi/queue.h hold; throw Failure to refuse.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "hbf/abi/queue.h"
+#include "hbf/sdk/failure.hpp"
+
+namespace hbf::sdk {
+
+// The host's commands, walked by its stride.
+class BatchView {
+public:
+    explicit BatchView(const hbf_batch &batch) : batch_(&batch) {}
+    uint64_t size() const { return batch_->command_count; }
+    const hbf_command &operator[](uint64_t index) const {
+        return *reinterpret_cast<const hbf_command *>(reinterpret_cast<const char *>(batch_->commands) +
+                                                      index * batch_->command_stride);
+    }
+
+private:
+    const hbf_batch *batch_;
+};
+
+struct Progress {
+    uint64_t completed = 0;      // failed ones counted
+    uint64_t failed = 0;         // lowest failed value, 0 none
+    hbf_status status = HBF_OK;  // why it failed
+};
+
+class Queue {
+public:
+    virtual ~Queue() = default;
+    // Takes the whole batch or throws with nothing begun. Returns 1, 2, 3, ...
+    virtual uint64_t submit(const BatchView &batch) = 0;
+    virtual Progress poll() noexcept = 0;                          // any thread
+    virtual bool wait(uint64_t value, uint64_t timeout_ns) = 0;    // any thread; false: timed out
+    virtual bool cancel(uint64_t value) = 0;                       // any thread; false: it runs or ran
+    virtual std::optional<Failure> failure() const = 0;            // any thread; of the lowest failed value
+    virtual bool idle() noexcept = 0;                              // nothing in flight
+};
+
+} // namespace hbf::sdk
