@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/common/read_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace hbf {
+namespace {
+
+tl::unexpected<Error> refuse(const std::filesystem::path &path, int error) {
+    const Code code = error == ENOENT || error == ENOTDIR || error == ENODEV || error == ENXIO ? Code::unavailable
+                      : error == EACCES || error == EPERM                                      ? Code::permission
+                      : error == ENOMEM || error == EMFILE || error == ENFILE                  ? Code::exhausted
+                                                                                               : Code::invalid;
+    return fail(code, fmt::format("{}: {}", path.string(), std::strerror(error)));
+}
+
+class Descriptor {
+public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    Descriptor(const Descriptor &) = delete;
+    Descriptor &operator=(const Descriptor &) = delete;
+    ~Descriptor() {
+        if (fd_ >= 0) close(fd_);
+    }
+    int get() const { return fd_; }
+
+private:
+    int fd_;
+};
+
+} // namespace
+
+Result<std::string> read_file(const std::filesystem::path &path, size_t max_bytes, struct stat *facts) {
+    // O_NONBLOCK: opening a FIFO must not wait for a writer.
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (file.get() < 0) return refuse(path, errno);
+    struct stat status = {};
+    if (fstat(file.get(), &status) != 0) return refuse(path, errno);
+    if (S_ISDIR(status.st_mode)) return refuse(path, EISDIR);
+    if (!S_ISREG(status.st_mode)) return fail(Code::invalid, fmt::format("{}: not a regular file", path.string()));
+
+    // Files of sysfs and procfs state sizes that mean nothing, so the end is where read says it is.
+    std::string text;
+    char block[4096];
+    for (;;) {
+        const ssize_t count = read(file.get(), block, sizeof block);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return refuse(path, errno);
+        if (count == 0) break;
+        if (text.size() + static_cast<size_t>(count) > max_bytes) {
+            return fail(Code::invalid, fmt::format("{}: larger than {} bytes", path.string(), max_bytes));
+        }
+        text.append(block, static_cast<size_t>(count));
+    }
+    if (facts) *facts = status;
+    return text;
+}
+
+} // namespace hbf
