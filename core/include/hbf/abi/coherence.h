@@ -26,22 +26,25 @@ typedef uint32_t hbf_protocol;
 typedef struct hbf_domain_info {
     uint32_t struct_size;
     hbf_protocol protocol;
-    uint64_t granule;       /* bytes: unit of flush and invalidate; neighbours inside one granule may be lost */
+    uint64_t granule;       /* bytes, a power of two: unit of flush and invalidate; in a software domain stores of two
+                             * agents inside one granule may be lost */
     uint32_t agents;        /* HBF_AGENT_* bits */
     uint32_t atomic_widths; /* sum of widths in bytes with atomic loads and stores between the agents: 1+2+4+8 = 15 */
-    char name[32];
+    char name[32];          /* NUL-terminated, unique in the instance */
     char detail[128];       /* how this was established */
 } hbf_domain_info;
 #define HBF_DOMAIN_INFO_MIN_SIZE 184u
+HBF_CHECK_LAYOUT(hbf_domain_info, 184, detail);
 
 typedef struct hbf_coherence_ext {
     uint32_t struct_size;
     uint32_t domain_count; /* fixed for the life of the instance */
 
-    /* [any-thread] */
+    /* [any-thread] Facts; the same for the life of the instance.  An index past domain_count is HBF_INVALID. */
     hbf_status (*describe)(hbf_instance *instance, uint32_t domain, hbf_domain_info *out, hbf_error *error) HBF_NOEXCEPT;
 } hbf_coherence_ext;
 #define HBF_COHERENCE_EXT_MIN_SIZE 16u
+HBF_CHECK_LAYOUT(hbf_coherence_ext, 16, describe);
 
 HBF_END_C
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tagged commands: what a queue orders.
  *
- * Commands of one batch are unordered among themselves unless a wait stands between them.  Each is 96 bytes, so that a
- * batch is a plain array; `struct_size` of the batch's stride lets the union grow. */
+ * Commands of one batch are unordered among themselves unless a wait stands between them.  A batch is a plain array with
+ * its own stride (hbf_batch.command_stride), so that the union can grow; what is inside it today never changes. */
 #ifndef HBF_ABI_COMMAND_H
 #define HBF_ABI_COMMAND_H
 
@@ -25,7 +25,8 @@ typedef uint32_t hbf_command_kind;
 #define HBF_CRC_PIECE 65536u
 
 /* Flags of a copy. */
-#define HBF_COPY_CRC32C 1u /* write the CRC-32C of the bytes read from the source, per piece, to `crc` */
+#define HBF_COPY_CRC32C 1u /* write the CRC-32C of the bytes read from the source, per piece, to `crc`;
+                            * HBF_UNSUPPORTED from a queue without HBF_QUEUE_CAP_CRC32C */
 
 typedef struct hbf_copy {
     hbf_region dst;
@@ -35,6 +36,7 @@ typedef struct hbf_copy {
     uint64_t size;       /* bytes, > 0; source and destination overlapping is HBF_INVALID */
     uint32_t *crc;       /* with HBF_COPY_CRC32C: ceil(size / HBF_CRC_PIECE) words, the host's, valid until completion */
 } hbf_copy;
+HBF_CHECK_LAYOUT(hbf_copy, 48, crc);
 
 typedef struct hbf_fill {
     hbf_region dst;
@@ -44,12 +46,14 @@ typedef struct hbf_fill {
     uint32_t pattern_size; /* 1, 2, 4 or 8 */
     uint32_t reserved;
 } hbf_fill;
+HBF_CHECK_LAYOUT(hbf_fill, 40, reserved);
 
 typedef struct hbf_range { /* flush, invalidate */
     hbf_region region;
     uint64_t offset;
     uint64_t size; /* bytes, > 0; widened to the domain's granule */
 } hbf_range;
+HBF_CHECK_LAYOUT(hbf_range, 24, size);
 
 typedef struct hbf_launch {
     uint64_t kernel;         /* from hbf.kernels/1 */
@@ -58,13 +62,17 @@ typedef struct hbf_launch {
     uint32_t groups[3];
     uint32_t group_size[3];
 } hbf_launch;
+HBF_CHECK_LAYOUT(hbf_launch, 48, group_size);
 
-/* queue NULL: a barrier inside this batch.  Else: everything later in this batch runs after `value` of that queue of
- * the same instance, a value submit has already returned.  (The host holds batches back for other instances.) */
+/* queue NULL: a barrier, everything later in this batch runs after everything earlier.  Else: everything later in this
+ * batch runs after `value` of that queue of the same instance, a value submit has already returned, else HBF_INVALID.
+ * The queue lives until submit returns; once it is destroyed all its values have completed.  (For other instances the
+ * host holds the batch back.) */
 typedef struct hbf_wait {
     hbf_queue *queue;
     uint64_t value;
 } hbf_wait;
+HBF_CHECK_LAYOUT(hbf_wait, 16, value);
 
 typedef struct hbf_command {
     hbf_command_kind kind;
@@ -79,6 +87,7 @@ typedef struct hbf_command {
     } u;
 } hbf_command;
 #define HBF_COMMAND_SIZE 96u
+HBF_CHECK_LAYOUT(hbf_command, HBF_COMMAND_SIZE, u);
 
 HBF_END_C
 

@@ -19,17 +19,19 @@ typedef uint32_t hbf_log_level;
 #define HBF_SANITIZER_THREAD 2u
 #define HBF_SANITIZER_MEMORY 3u
 
-/* Owned by the host; valid until the instance it was given to is destroyed (in probe: until probe returns). */
+/* Owned by the host; valid until the instance it was given to is destroyed (in probe: until probe returns).  Neither
+ * function may be NULL, throws, or calls back into the plugin. */
 typedef struct hbf_host_services {
     uint32_t struct_size;
     uint32_t reserved;
     void *context;
-    /* [any-thread] Never blocks for long, never calls back into the plugin, copies `message`. */
+    /* [any-thread] Never blocks for long; copies `message`. */
     void (*log)(void *context, hbf_log_level level, hbf_string message) HBF_NOEXCEPT;
     /* [any-thread] Lowest level that is kept; ask before building an expensive message. */
     hbf_log_level (*log_level)(void *context) HBF_NOEXCEPT;
 } hbf_host_services;
 #define HBF_HOST_SERVICES_MIN_SIZE 32u
+HBF_CHECK_LAYOUT(hbf_host_services, 32, log_level);
 
 /* Given to hbf_plugin_query; valid during the call. */
 typedef struct hbf_host_info {
@@ -41,6 +43,7 @@ typedef struct hbf_host_info {
     hbf_string version; /* "0.1.0" */
 } hbf_host_info;
 #define HBF_HOST_INFO_MIN_SIZE 48u
+HBF_CHECK_LAYOUT(hbf_host_info, 48, version);
 
 HBF_END_C
 

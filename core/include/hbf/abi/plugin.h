@@ -24,11 +24,13 @@ HBF_BEGIN_C
 /* One opened device.  Made by create, ended by destroy, opaque to the host. */
 typedef struct hbf_instance hbf_instance;
 
-/* A setting from configuration, e.g. {"storage_path", "/mnt/nvme/hbf"}.  An unknown key is HBF_INVALID. */
+/* A setting from configuration, e.g. {"storage_path", "/mnt/nvme/hbf"}.  An unknown key is HBF_INVALID to create; probe
+ * ignores what it does not need.  Arrays of it have no stride: it never grows. */
 typedef struct hbf_option {
     hbf_string key;
     hbf_string value;
 } hbf_option;
+HBF_CHECK_LAYOUT(hbf_option, 32, value);
 
 /* Where a device's memory is real silicon or pretended; pretended is said on every line that shows a figure of it. */
 #define HBF_REALITY_REAL 1u
@@ -46,37 +48,41 @@ typedef struct hbf_device_info {
     uint32_t reserved;
 } hbf_device_info;
 #define HBF_DEVICE_INFO_MIN_SIZE 368u
+HBF_CHECK_LAYOUT(hbf_device_info, 368, reserved);
 
 typedef struct hbf_probe_in {
     uint32_t struct_size;
     uint32_t option_count;
-    const hbf_host_services *services;
-    const hbf_option *options;
+    const hbf_host_services *services; /* may be NULL: nobody listens */
+    const hbf_option *options;         /* option_count of them; NULL if there are none */
     hbf_string system_root; /* "" or "/" in production; a test's own machine otherwise: sysfs, procfs and /dev below it */
 } hbf_probe_in;
 #define HBF_PROBE_IN_MIN_SIZE 40u
+HBF_CHECK_LAYOUT(hbf_probe_in, 40, system_root);
 
 typedef struct hbf_probe_out {
     uint32_t struct_size;
     uint32_t device_capacity; /* in: elements in `devices` */
-    hbf_device_info *devices; /* in: the host's array, each element's struct_size set */
-    uint64_t device_stride;   /* in: bytes from one element to the next */
+    hbf_device_info *devices; /* in: the host's array, each element's struct_size set; NULL with capacity 0: only count */
+    uint64_t device_stride;   /* in: bytes from one element to the next, >= their struct_size, a multiple of 8 */
     uint32_t device_count;    /* out: devices found; may exceed device_capacity (then ask again) */
     uint32_t reserved;
 } hbf_probe_out;
 #define HBF_PROBE_OUT_MIN_SIZE 32u
+HBF_CHECK_LAYOUT(hbf_probe_out, 32, reserved);
 
 typedef struct hbf_create_in {
     uint32_t struct_size;
     uint32_t option_count;
-    const hbf_host_services *services; /* valid until destroy returns */
+    const hbf_host_services *services; /* valid until destroy returns; may be NULL */
     const hbf_option *options;
-    hbf_string device_id;              /* hbf_device_info.id */
+    hbf_string device_id;              /* hbf_device_info.id; empty: the first that probe reports */
     hbf_string system_root;
 } hbf_create_in;
 #define HBF_CREATE_IN_MIN_SIZE 56u
+HBF_CHECK_LAYOUT(hbf_create_in, 56, system_root);
 
-/* The base table: static in the plugin, valid for the life of the process. */
+/* The base table: static in the plugin, valid for the life of the process, as are its strings, none of which is NULL. */
 typedef struct hbf_plugin {
     uint32_t struct_size;
     uint32_t abi_version;    /* HBF_ABI_VERSION of the headers this table was built for */
@@ -91,27 +97,31 @@ typedef struct hbf_plugin {
 
     /* [any-thread] Looks for devices.  Opens no context, starts no thread, leaves nothing behind; returns within
      * seconds.  No device is HBF_UNAVAILABLE with the reason (driver absent, no device); a device node that may not
-     * be opened is HBF_PERMISSION naming the node. */
+     * be opened is HBF_PERMISSION naming the node.  More devices than fit: as many as fit are written, HBF_OK. */
     hbf_status (*probe)(const hbf_probe_in *in, hbf_probe_out *out, hbf_error *error) HBF_NOEXCEPT;
 
     /* [any-thread] Opens one device.  Many instances may live at once, of one device too.  On failure *out is NULL
-     * and everything opened on the way is closed. */
+     * and everything opened on the way is closed.  An instance's threads start here, never before, and the instance
+     * is not usable after fork: a child may only exec. */
     hbf_status (*create)(const hbf_create_in *in, hbf_instance **out, hbf_error *error) HBF_NOEXCEPT;
 
-    /* [serial:instance] Waits for work in flight, joins the instance's threads, frees its queues and regions.
-     * NULL is allowed.  After it no handle and no table of the instance may be used. */
+    /* [last:instance] Waits for work in flight, joins the instance's threads, frees its queues and regions.  NULL is
+     * allowed.  After it no handle and no table of the instance may be used.  Never calling it is legal too: a process
+     * may exit with instances open, and nothing then runs in the plugin's static destructors. */
     void (*destroy)(hbf_instance *instance) HBF_NOEXCEPT;
 
     /* [any-thread] Table for an extension id, or NULL.  The host asks once per id and instance; the table lives until
-     * destroy.  An unknown id is NULL, not an error. */
+     * destroy, and asking again gives the same.  An unknown id is NULL, not an error. */
     const void *(*get_extension)(hbf_instance *instance, hbf_string id) HBF_NOEXCEPT;
 } hbf_plugin;
 #define HBF_PLUGIN_MIN_SIZE 96u
+HBF_CHECK_LAYOUT(hbf_plugin, 96, get_extension);
 
 /* The one exported symbol.  [any-thread] Pure: same answer each time, touches no driver, no file, no environment,
- * starts no thread.  Returns a table whose abi_version lies in [host->abi_min, host_abi_max], or NULL. */
+ * starts no thread.  Returns a table whose abi_version lies in [host->abi_min, host_abi_max], or NULL.  NULL also where
+ * `host` is NULL or smaller than its minimum. */
 #define HBF_PLUGIN_QUERY_SYMBOL "hbf_plugin_query"
-typedef const hbf_plugin *(*hbf_plugin_query_fn)(uint32_t host_abi_max, const hbf_host_info *host);
+typedef const hbf_plugin *(*hbf_plugin_query_fn)(uint32_t host_abi_max, const hbf_host_info *host) HBF_NOEXCEPT;
 
 HBF_END_C
 

@@ -45,6 +45,7 @@ typedef uint32_t hbf_media;
 #define HBF_TIER_FLAG_DEGRADED 4u     /* works, but not the best way; `detail` says why (no O_DIRECT, ...) */
 
 #define HBF_TIER_NONE UINT32_MAX
+#define HBF_DOMAIN_NONE UINT32_MAX
 
 typedef struct hbf_tier_info {
     uint32_t struct_size;
@@ -54,13 +55,13 @@ typedef struct hbf_tier_info {
     uint32_t access;              /* HBF_ACCESS_* bits */
     uint32_t flags;               /* HBF_TIER_FLAG_* bits */
     int32_t numa_node;            /* -1 unknown */
-    uint32_t coherence_domain;    /* index in hbf.coherence/1, or HBF_TIER_NONE */
+    uint32_t coherence_domain;    /* index in hbf.coherence/1, or HBF_DOMAIN_NONE */
     uint32_t extended_by;         /* tier index that takes what does not fit, or HBF_TIER_NONE */
     uint32_t line_size;           /* cache line in bytes; 0 if none applies */
     uint64_t capacity;            /* bytes */
     uint64_t available;           /* bytes now, a hint */
     uint64_t granule;             /* bytes: allocation sizes are rounded up to this */
-    uint64_t alignment;           /* bytes: every region starts at least so aligned */
+    uint64_t alignment;           /* bytes, a power of two: every region starts at least so aligned */
     uint64_t copy_alignment;      /* bytes: offsets and sizes so aligned take the fast path; others work too */
     uint64_t nominal_bandwidth;   /* bytes/s one way, 0 unknown; never guessed */
     uint64_t nominal_latency_ns;  /* 0 unknown */
@@ -68,6 +69,7 @@ typedef struct hbf_tier_info {
     char detail[256];             /* one line for people: what it is composed of, and why so */
 } hbf_tier_info;
 #define HBF_TIER_INFO_MIN_SIZE 384u
+HBF_CHECK_LAYOUT(hbf_tier_info, 384, detail);
 
 /* Page sizes asked for; what was got is in hbf_region_info.page_size, from the kernel's own word. */
 typedef uint32_t hbf_pages;
@@ -83,12 +85,13 @@ typedef struct hbf_alloc_desc {
     uint32_t struct_size;
     uint32_t tier;       /* index */
     uint64_t size;       /* bytes, > 0 */
-    uint64_t alignment;  /* 0: the tier's */
+    uint64_t alignment;  /* bytes, a power of two; 0: the tier's.  More than the tier can give is HBF_UNSUPPORTED */
     hbf_pages pages;     /* an explicit size that cannot be had is HBF_UNAVAILABLE, never a silent smaller one */
     uint32_t flags;      /* HBF_ALLOC_* */
     hbf_string name;     /* persistent tiers: [A-Za-z0-9._-]{1,64}; empty: gone with the instance */
 } hbf_alloc_desc;
 #define HBF_ALLOC_DESC_MIN_SIZE 48u
+HBF_CHECK_LAYOUT(hbf_alloc_desc, 48, name);
 
 typedef struct hbf_region_info {
     uint32_t struct_size;
@@ -99,35 +102,42 @@ typedef struct hbf_region_info {
     void *address;       /* CPU address while access has CPU, else NULL; valid until free */
 } hbf_region_info;
 #define HBF_REGION_INFO_MIN_SIZE 40u
+HBF_CHECK_LAYOUT(hbf_region_info, 40, address);
 
 typedef struct hbf_tier_ext {
     uint32_t struct_size;
     uint32_t tier_count; /* fixed for the life of the instance */
 
-    /* [any-thread] Writes *out, its struct_size set by the caller. */
+    /* [any-thread] Writes *out, its struct_size set by the caller.  An index past tier_count is HBF_INVALID. */
     hbf_status (*describe)(hbf_instance *instance, uint32_t tier, hbf_tier_info *out, hbf_error *error) HBF_NOEXCEPT;
 
     /* [any-thread] New region, contents undefined but never another owner's.  HBF_EXHAUSTED when full: earlier
-     * regions stay intact.  Zero size and sizes over capacity are HBF_INVALID and HBF_EXHAUSTED. */
+     * regions stay intact.  Zero size and sizes over capacity are HBF_INVALID and HBF_EXHAUSTED.  The region is the
+     * instance's until free; may block (page faults, preallocation). */
     hbf_status (*alloc)(hbf_instance *instance, const hbf_alloc_desc *desc, hbf_region_info *out,
                         hbf_error *error) HBF_NOEXCEPT;
 
-    /* [any-thread] Frees or unregisters.  HBF_BUSY while a command that names the region is in flight. */
+    /* [any-thread] Frees or unregisters.  HBF_BUSY while a command that names the region is in flight, and the region
+     * stays whole; once freed, no later submit finds it.  An address from hbf_region_info is dead from here on. */
     hbf_status (*free)(hbf_instance *instance, hbf_region region, hbf_error *error) HBF_NOEXCEPT;
 
     /* [any-thread] Makes the caller's memory a region for queue commands.  The memory stays the caller's and must
-     * outlive the region.  NULL where unsupported. */
+     * outlive the region (free is BUSY while it is in use).  The pointer is NULL where unsupported. */
     hbf_status (*register_host)(hbf_instance *instance, void *address, uint64_t size, hbf_region_info *out,
                                 hbf_error *error) HBF_NOEXCEPT;
 
-    /* [any-thread] A handle another instance or process can import (fd, vendor handle) as bytes in the caller's
-     * buffer: *size in: capacity, out: needed.  NULL where unsupported. */
+    /* [any-thread] A handle that import_region of the same plugin takes, on this machine, in another instance or
+     * process, as bytes in the caller's buffer.  *size in: capacity, out: bytes needed, also where they do not fit,
+     * which is HBF_INVALID.  What the handle refers to lives until the region is freed.  NULL where unsupported. */
     hbf_status (*export_region)(hbf_instance *instance, hbf_region region, void *handle, uint64_t *size,
                                 hbf_error *error) HBF_NOEXCEPT;
+
+    /* [any-thread] The exporter's bytes as a region here; free ends only this view of them.  NULL where unsupported. */
     hbf_status (*import_region)(hbf_instance *instance, const void *handle, uint64_t size, hbf_region_info *out,
                                 hbf_error *error) HBF_NOEXCEPT;
 } hbf_tier_ext;
 #define HBF_TIER_EXT_MIN_SIZE 56u
+HBF_CHECK_LAYOUT(hbf_tier_ext, 56, import_region);
 
 HBF_END_C
 
