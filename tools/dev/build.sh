@@ -1,0 +1,82 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Configures and compiles one build folder for each kind of build.
+
+readonly build_space_mib=1500
+
+# The first g++ that knows enough C++20; Ubuntu 22.04's own "g++" is version 11, beside it g++-12 can be installed.
+find_gcc() {
+    local candidate
+    for candidate in g++ g++-14 g++-13 g++-12; do
+        if have "$candidate" && (($("$candidate" -dumpversion | cut -d. -f1) >= 12)); then
+            printf '%s\n' "$candidate"
+            return
+        fi
+    done
+    fail "$exit_undecided" 'no g++ of version 12 or newer was found'
+}
+
+# compilers [NAME]: sets CC and CXX, through ccache where it is installed.
+compilers() {
+    local cxx=${1:-} cc cache=''
+    case $cxx in
+        '') cxx=${CXX:-$(find_gcc)} cc=${CC:-} ;;
+        clang*) cc=$cxx cxx=${cxx/clang/clang++} ;;
+        gcc*) cc=$cxx cxx=${cxx/gcc/g++} ;;
+        *) fail "$exit_usage" "unknown compiler '$cxx'" 'give a name like gcc, gcc-12 or clang-19' ;;
+    esac
+    [[ -n ${cc:-} ]] || cc=${cxx/clang++/clang} cc=${cc/g++/gcc}
+    have "${cxx##* }" || fail "$exit_undecided" "compiler '$cxx' was not found"
+    if have ccache && [[ $cxx != ccache* ]]; then cache='ccache '; fi
+    export CC="$cache$cc" CXX="$cache$cxx" CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$root
+}
+
+# build_folder SANITIZER COMPILER: where such a build lives.
+build_folder() {
+    case $1:$2 in
+        :) echo build ;;
+        address:) echo build-asan ;;
+        thread:) echo build-tsan ;;
+        :*) echo "build-$2" ;;
+        *) echo "build-$1-$2" ;;
+    esac
+}
+
+# configure FOLDER SANITIZER COMPILER. Sanitizer builds are not optimised much: compiling is most of their cost.
+configure() {
+    local folder=$1 options=()
+    if [[ -f $folder/build.ninja ]]; then
+        ninja -C "$folder" build.ninja >"$folder/configure.log" 2>&1 && return # new only if a meson.build changed
+        tail -n 15 "$folder/configure.log" >&2
+        fail "$exit_undecided" "meson could not configure $folder again after a change" \
+            "its whole log is $folder/meson-logs/meson-log.txt; ./dev clean starts anew"
+    fi
+    require_space . "$build_space_mib" 'a build'
+    case $2 in
+        address) options=(-Db_sanitize='address,undefined' -Db_lundef=false -Doptimization=0 -Ddebug=false
+            -Dc_args='-g1 -fno-omit-frame-pointer' -Dcpp_args='-g1 -fno-omit-frame-pointer') ;;
+        thread) options=(-Db_sanitize=thread -Db_lundef=false -Doptimization=1 -Ddebug=false
+            -Dc_args=-g1 -Dcpp_args=-g1) ;;
+    esac
+    say "Configuring $folder"
+    if [[ -d $folder/meson-private ]]; then options+=(--wipe); fi # left by an interrupted configuration
+    compilers "$3"
+    meson setup "$folder" "${options[@]}" >"$folder.log" 2>&1 || {
+        tail -n 15 "$folder.log" >&2
+        rm -f "$folder.log"
+        fail "$exit_undecided" "meson could not configure $folder" "its whole log is $folder/meson-logs/meson-log.txt"
+    }
+    mv "$folder.log" "$folder/configure.log"
+    sed -n '/^Message: /s/^Message: /    /p' "$folder/configure.log" >&2
+}
+
+# compile FOLDER [TARGET...]
+compile() {
+    local folder=$1 code=0
+    shift
+    require_space . 200 'compiling'
+    say "Building in $folder"
+    ninja -C "$folder" "$@" >&2 || code=$?
+    ((code == 0)) || fail "$exit_undecided" "the build in $folder failed (ninja exit code $code)" \
+        'the first message above with "error:" or "FAILED:" is the cause'
+}
