@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A subcommand as data: its name, options and what it does. The parser (cli.cpp) is the only place that knows CLI11.
+//
+// To add one: write tools/NAME.cpp with a function `Command NAME_command()`, declare it in commands.hpp, list it in
+// commands.cpp, name the file in tools/meson.build.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hbf::tools {
+
+// What the process says with its exit code. An interrupted run exits with 128 + signal (signals.hpp).
+enum class Exit : int {
+    pass = 0,
+    fail = 1,     // the thing under test failed
+    usage = 2,    // the command line is wrong
+    error = 3,    // could not decide: an error, too little data
+    untested = 77 // nothing here to test
+};
+
+struct Number { // integer with its legal range
+    uint64_t *target;
+    uint64_t least = 0, most = std::numeric_limits<uint64_t>::max();
+};
+struct Real {
+    double *target;
+    double least, most;
+};
+struct Bytes { // "64KiB", "1GB", "4096"
+    uint64_t *target;
+    uint64_t least = 1;
+};
+struct Choice {
+    std::string *target;
+    std::vector<std::string> values;
+};
+
+struct Option {
+    std::string names; // "--tier,--mode", "-o,--output"; without dashes: a positional argument
+    std::variant<bool *, std::string *, std::vector<std::string> *, Number, Real, Bytes, Choice> target;
+    std::string value; // what help calls the value: "FILE", "BYTES"; unused for a flag
+    std::string help;  // the default is said here
+    bool required = false;
+};
+
+struct Command {
+    std::string name;
+    std::string summary;     // one line
+    std::string description; // a few lines for --help, may be empty
+    std::string examples;    // lines "  hbf probe --explain     why each plugin was taken or not"
+    std::vector<Option> options;
+    std::vector<Command> children; // "hbf config show": run of the parent is not called when a child is named
+    std::function<int()> run;      // the exit code; empty: one of the children must be named
+};
+
+// Parses and runs. Help and version go to stdout with 0; a wrong command line is explained on stderr with Exit::usage, an
+// unknown name with the nearest known one. Exceptions become Exit::error.
+int run_command_line(const std::vector<Command> &commands, int argc, const char *const *argv);
+
+} // namespace hbf::tools

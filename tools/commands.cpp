@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/commands.hpp"
+
+namespace hbf::tools {
+
+// One line a subcommand: declare it in commands.hpp, list it here.
+std::vector<Command> all_commands() {
+    return {
+    };
+}
+
+} // namespace hbf::tools

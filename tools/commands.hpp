@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every subcommand of hbf, each in its own file.
+#pragma once
+
+#include <vector>
+
+#include "tools/cli/command.hpp"
+
+namespace hbf::tools {
+
+std::vector<Command> all_commands(); // in the order of `hbf --help`
+
+} // namespace hbf::tools
