@@ -8,6 +8,8 @@
 
 namespace hbf::tools {
 
+Command config_command();
+
 std::vector<Command> all_commands(); // in the order of `hbf --help`
 
 } // namespace hbf::tools

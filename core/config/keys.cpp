@@ -18,9 +18,11 @@ constexpr std::string_view names = "list of plugin names", directories = "list o
 
 constexpr std::array table = {
     Key{{"plugins.allow", names, "", "HBF_PLUGINS",
-         "only these plugins may serve, in this order of preference; empty: every plugin that is found"},
+         "only these plugins may serve, in this order of preference; empty: every plugin found"},
         Kind::names},
-    Key{{"plugins.deny", names, "", "HBF_PLUGINS", "these plugins may not serve, whatever plugins.allow says"}, Kind::names},
+    Key{{"plugins.deny", names, "", "HBF_PLUGINS",
+         "these plugins may not serve, whatever plugins.allow says (in the environment: ^a,b)"},
+        Kind::names},
     Key{{"plugins.path", directories, "", "HBF_PLUGIN_PATH",
          "folders searched for plugin manifests, first one first; empty: the installation's own folder"},
         Kind::directories},

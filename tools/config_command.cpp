@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// hbf config: which setting holds, where it comes from, and whether a file is right.
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "hbf/config.hpp"
+#include "tools/commands.hpp"
+#include "tools/output/json.hpp"
+#include "tools/output/stream.hpp"
+#include "tools/output/table.hpp"
+
+namespace hbf::tools {
+namespace {
+
+int report(const Error &error, Exit code) {
+    print_error(error.message);
+    return static_cast<int>(code);
+}
+
+std::string shown(const std::string &value) {
+    return value.empty() ? "\"\"" : value;
+}
+
+// "present", "absent", or why it is not looked at.
+std::string state_of(const ConfigFile &file) {
+    if (!file.ignored.empty()) return "ignored: " + file.ignored;
+    std::error_code error;
+    const auto status = std::filesystem::symlink_status(file.path, error);
+    if (status.type() == std::filesystem::file_type::not_found) return "absent";
+    return error ? error.message() : "present";
+}
+
+bool is_list(const std::string &name) {
+    for (const ConfigKey &key : config_keys()) {
+        if (key.name == name) return key.type.starts_with("list");
+    }
+    return false;
+}
+
+Json files_json() {
+    Json files = Json::array();
+    for (const ConfigFile &file : config_files()) {
+        files.push(
+            Json::object({{"origin", to_string(file.origin)}, {"path", file.path.string()}, {"state", state_of(file)}}));
+    }
+    return files;
+}
+
+int show(bool origin, bool json) {
+    const auto config = Config::load();
+    if (!config) return report(config.error(), Exit::error);
+    if (json) {
+        Json values = Json::array();
+        for (const auto &[key, value] : config->values()) {
+            values.push(Json::object({{"key", key},
+                                      {"value", is_list(key) ? Json::array_of(config->list(key)) : Json(value.value)},
+                                      {"origin", to_string(value.origin)},
+                                      {"where", value.where}}));
+        }
+        print(Json::object({{"schema_version", 1},
+                            {"values", values},
+                            {"files", files_json()},
+                            {"notes", Json::array_of(config->notes())}})
+                  .dump());
+        return static_cast<int>(Exit::pass);
+    }
+    std::vector<std::vector<Cell>> rows;
+    for (const auto &[key, value] : config->values()) {
+        const bool standard = value.origin == Origin::built_in;
+        const std::string where = value.where.empty() ? "" : value.where;
+        const Colour colour = standard ? Colour::dim : Colour::none;
+        if (origin)
+            rows.push_back({{key, colour},
+                            {shown(value.value), colour},
+                            {std::string(to_string(value.origin)), colour},
+                            {where, colour}});
+        else
+            rows.push_back({{key, colour}, {shown(value.value), colour}});
+    }
+    print(format_table(origin ? std::vector<std::string>{"KEY", "VALUE", "ORIGIN", "WHERE"}
+                              : std::vector<std::string>{"KEY", "VALUE"},
+                       rows));
+    for (const std::string &note : config->notes()) print_error("note: " + note);
+    return static_cast<int>(Exit::pass);
+}
+
+int list_keys(bool json) {
+    if (json) {
+        Json keys = Json::array();
+        for (const ConfigKey &key : config_keys()) {
+            keys.push(Json::object({{"key", key.name},
+                                    {"type", key.type},
+                                    {"default", key.standard},
+                                    {"environment", key.environment},
+                                    {"doc", key.doc}}));
+        }
+        print(Json::object({{"schema_version", 1}, {"keys", keys}}).dump());
+        return static_cast<int>(Exit::pass);
+    }
+    for (const ConfigKey &key : config_keys()) {
+        print(fmt::format("{}\n    {}\n    type: {}   default: {}   environment: {}\n", key.name, key.doc, key.type,
+                          key.standard.empty() ? "(empty)" : key.standard, key.environment));
+    }
+    print("plugin.NAME.KEY\n    handed to plugin NAME, which says what it knows\n"
+          "    type: string, number or boolean   environment: HBF_PLUGIN_<NAME>_<KEY>"
+          " (HBF_PLUGIN_<NAME>__<KEY> where NAME has an underscore)\n");
+    return static_cast<int>(Exit::pass);
+}
+
+int show_paths(bool json) {
+    if (json) {
+        print(Json::object({{"schema_version", 1}, {"files", files_json()}}).dump());
+        return static_cast<int>(Exit::pass);
+    }
+    std::vector<std::vector<Cell>> rows;
+    for (const ConfigFile &file : config_files()) {
+        rows.push_back(
+            {std::string(to_string(file.origin)), file.path.empty() ? "(none)" : file.path.string(), state_of(file)});
+    }
+    print(format_table({"ORIGIN", "FILE", "STATE"}, rows));
+    return static_cast<int>(Exit::pass);
+}
+
+int check(const std::string &file) {
+    const auto config = Config::load_file(file);
+    if (!config) {
+        // A file with mistakes is a failed check; one that cannot be read is none at all.
+        return report(config.error(), config.error().code == Code::invalid ? Exit::fail : Exit::error);
+    }
+    size_t set = 0;
+    for (const auto &[key, value] : config->values()) set += value.origin == Origin::built_in ? 0 : 1;
+    print(fmt::format("{}: no mistake found, {} key{} set\n", file, set, set == 1 ? "" : "s"));
+    return static_cast<int>(Exit::pass);
+}
+
+} // namespace
+
+Command config_command() {
+    struct Flags {
+        bool origin = false, json = false;
+        std::string file;
+    };
+    auto flags = std::make_shared<Flags>(); // shared by whichever child runs
+    const Option json{"--json", &flags->json, "", "one JSON document on stdout"};
+
+    Command config;
+    config.name = "config";
+    config.summary = "show settings, where each comes from, and check a configuration file";
+    config.description = "Order: API over environment over user file over system file over default.";
+    config.examples = "  hbf config show --origin     every setting and the file, line or variable it comes from\n"
+                      "  hbf config check my.toml     finds unknown keys and wrong types before they matter";
+    config.children = {
+        {"show",
+         "the settings that hold",
+         "",
+         "",
+         {{"--origin", &flags->origin, "", "say where each comes from"}, json},
+         {},
+         [flags] { return show(flags->origin, flags->json); }},
+        {"list",
+         "every key with its type, default and meaning",
+         "",
+         "",
+         {json},
+         {},
+         [flags] { return list_keys(flags->json); }},
+        {"path", "the files that are read", "", "", {json}, {}, [flags] { return show_paths(flags->json); }},
+        {"check",
+         "check one file without using it",
+         "",
+         "",
+         {{"FILE", &flags->file, "FILE", "configuration file (TOML)", true}},
+         {},
+         [flags] { return check(flags->file); }},
+    };
+    return config;
+}
+
+} // namespace hbf::tools
