@@ -13,8 +13,9 @@
  *   [last:X]        nothing else runs on X during the call (the host sees to it), and nothing may afterwards
  *
  * Pointers.  What a function points to in its arguments is the caller's and is read or written during the call only,
- * unless a note says otherwise.  Outputs are written on success only, but an out-handle is set to NULL on failure.  A
- * function pointer in a table is never NULL unless its note says so.
+ * unless a note says otherwise.  Outputs are written on success only, but an out-handle, kernel, value or count is
+ * set to NULL or 0 on failure.  The struct_size of an output struct stays the caller's, and so does any tail the writer
+ * does not know: zero it first.  A function pointer in a table is never NULL unless its note says so.
  *
  * Exceptions never cross, in either direction.  64-bit little-endian platforms only. */
 #ifndef HBF_ABI_BASIC_H
@@ -36,12 +37,11 @@
 #endif
 
 /* True when `field` of `type` lies inside `*ptr`, going by its struct_size. */
-#define HBF_HAS_FIELD(type, ptr, field) \
-    ((ptr)->struct_size >= offsetof(type, field) + sizeof(((const type *)0)->field))
+#define HBF_HAS_FIELD(type, ptr, field) ((ptr)->struct_size >= offsetof(type, field) + sizeof(((const type *)0)->field))
 
 /* The layout of `type` in this version of the headers: its size, and that nothing follows `last`, not even padding. */
-#define HBF_CHECK_LAYOUT(type, size, last)                                                                      \
-    HBF_STATIC_ASSERT(sizeof(type) == (size) && offsetof(type, last) + sizeof(((type *)0)->last) == (size),     \
+#define HBF_CHECK_LAYOUT(type, size, last)                                                                                  \
+    HBF_STATIC_ASSERT(sizeof(type) == (size) && offsetof(type, last) + sizeof(((type *)0)->last) == (size),                 \
                       "the layout of " #type " is part of the ABI")
 
 HBF_STATIC_ASSERT(sizeof(void *) == 8 && sizeof(size_t) == 8, "the HBF plugin ABI is defined for 64-bit platforms");

@@ -24,9 +24,9 @@ typedef uint32_t hbf_command_kind;
 /* Integrity pieces: a checksummed copy yields one CRC-32C per 64 KiB counted from the start of the copy. */
 #define HBF_CRC_PIECE 65536u
 
-/* Flags of a copy. */
-#define HBF_COPY_CRC32C 1u /* write the CRC-32C of the bytes read from the source, per piece, to `crc`;
-                            * HBF_UNSUPPORTED from a queue without HBF_QUEUE_CAP_CRC32C */
+/* Flag of a copy: write the CRC-32C of the bytes read from the source, per piece, to `crc`.  HBF_UNSUPPORTED from a queue
+ * without HBF_QUEUE_CAP_CRC32C. */
+#define HBF_COPY_CRC32C 1u
 
 typedef struct hbf_copy {
     hbf_region dst;

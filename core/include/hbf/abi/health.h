@@ -31,8 +31,8 @@ typedef struct hbf_health_ext {
     /* [any-thread] Writes up to `capacity` readings into the caller's array and the number there are to *count.
      * Elements are `stride` bytes apart (>= their struct_size, a multiple of 8), each with its struct_size set by the
      * caller.  `readings` may be NULL with capacity 0.  May block for milliseconds. */
-    hbf_status (*read)(hbf_instance *instance, hbf_reading *readings, uint64_t stride, uint32_t capacity,
-                       uint32_t *count, hbf_error *error) HBF_NOEXCEPT;
+    hbf_status (*read)(hbf_instance *instance, hbf_reading *readings, uint64_t stride, uint32_t capacity, uint32_t *count,
+                       hbf_error *error) HBF_NOEXCEPT;
 } hbf_health_ext;
 #define HBF_HEALTH_EXT_MIN_SIZE 16u
 HBF_CHECK_LAYOUT(hbf_health_ext, 16, read);

@@ -16,7 +16,7 @@ typedef struct hbf_kernel_info {
     uint64_t kernel;         /* id for launch, never 0; valid until the instance is destroyed */
     uint64_t arguments_size; /* bytes launch expects */
     char name[64];
-    char origin[64];         /* "prebuilt sm_90", "built at run time", ... */
+    char origin[64]; /* "prebuilt sm_90", "built at run time", ... */
 } hbf_kernel_info;
 #define HBF_KERNEL_INFO_MIN_SIZE 152u
 HBF_CHECK_LAYOUT(hbf_kernel_info, 152, origin);

@@ -76,7 +76,7 @@ typedef struct hbf_create_in {
     uint32_t option_count;
     const hbf_host_services *services; /* valid until destroy returns; may be NULL */
     const hbf_option *options;
-    hbf_string device_id;              /* hbf_device_info.id; empty: the first that probe reports */
+    hbf_string device_id; /* hbf_device_info.id; empty: the first that probe reports */
     hbf_string system_root;
 } hbf_create_in;
 #define HBF_CREATE_IN_MIN_SIZE 56u
@@ -85,8 +85,8 @@ HBF_CHECK_LAYOUT(hbf_create_in, 56, system_root);
 /* The base table: static in the plugin, valid for the life of the process, as are its strings, none of which is NULL. */
 typedef struct hbf_plugin {
     uint32_t struct_size;
-    uint32_t abi_version;    /* HBF_ABI_VERSION of the headers this table was built for */
-    const char *name;        /* "host"; [a-z0-9_]+; equals the manifest's name */
+    uint32_t abi_version; /* HBF_ABI_VERSION of the headers this table was built for */
+    const char *name;     /* "host"; [a-z0-9_]+; equals the manifest's name */
     const char *vendor;
     const char *version;     /* "0.1.0" */
     const char *description; /* one line */

@@ -22,7 +22,7 @@ HBF_BEGIN_C
 #define HBF_VISIBLE_HOST 2u        /* CPU loads, in a coherent domain or after invalidate */
 #define HBF_VISIBLE_THIRD_PARTY 4u /* a NIC or another device reading the memory */
 
-#define HBF_QUEUE_CAP_CRC32C 1u    /* HBF_COPY_CRC32C is computed by the engine itself */
+#define HBF_QUEUE_CAP_CRC32C 1u /* HBF_COPY_CRC32C is computed by the engine itself */
 #define HBF_QUEUE_CAP_LAUNCH 2u
 #define HBF_QUEUE_CAP_CANCEL 4u
 
@@ -50,9 +50,10 @@ HBF_CHECK_LAYOUT(hbf_queue_desc, 16, flags);
  * and region bytes. */
 typedef struct hbf_batch {
     uint32_t struct_size;
-    uint32_t command_stride; /* bytes from one command to the next, >= HBF_COMMAND_SIZE, a multiple of 8 */
+    uint32_t command_stride;     /* bytes from one command to the next, >= HBF_COMMAND_SIZE, a multiple of 8 */
     const hbf_command *commands; /* may be NULL if there are none */
-    uint64_t command_count;  /* 0 is legal: a value that completes after all earlier ones */
+    uint64_t command_count;      /* 0 is legal: a value that completes after all earlier ones.  More than the queue was
+                              * made for is HBF_INVALID */
 } hbf_batch;
 #define HBF_BATCH_MIN_SIZE 24u
 HBF_CHECK_LAYOUT(hbf_batch, 24, command_count);
@@ -60,9 +61,9 @@ HBF_CHECK_LAYOUT(hbf_batch, 24, command_count);
 /* One moment: the three fields belong together. */
 typedef struct hbf_progress {
     uint32_t struct_size;
-    hbf_status status;     /* HBF_OK, or why `failed` failed */
-    uint64_t completed;    /* highest value completed, failed ones counted */
-    uint64_t failed;       /* lowest failed value, 0 none */
+    hbf_status status;  /* HBF_OK, or why `failed` failed */
+    uint64_t completed; /* highest value completed, failed ones counted */
+    uint64_t failed;    /* lowest failed value, 0 none */
 } hbf_progress;
 #define HBF_PROGRESS_MIN_SIZE 24u
 HBF_CHECK_LAYOUT(hbf_progress, 24, failed);
@@ -76,8 +77,7 @@ typedef struct hbf_queue_ext {
 
     /* [any-thread] All memory the queue will need is taken here: a warmed submit allocates nothing.  More queues than
      * max_queues is HBF_EXHAUSTED.  The queue is the instance's until destroy. */
-    hbf_status (*create)(hbf_instance *instance, const hbf_queue_desc *desc, hbf_queue **out,
-                         hbf_error *error) HBF_NOEXCEPT;
+    hbf_status (*create)(hbf_instance *instance, const hbf_queue_desc *desc, hbf_queue **out, hbf_error *error) HBF_NOEXCEPT;
 
     /* [last:queue] HBF_BUSY while values are in flight, and the queue stays usable.  NULL is allowed. */
     hbf_status (*destroy)(hbf_queue *queue, hbf_error *error) HBF_NOEXCEPT;

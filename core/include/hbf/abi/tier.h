@@ -29,20 +29,20 @@ typedef uint32_t hbf_media;
 #define HBF_MEDIA_HBM ((hbf_media)1)
 #define HBF_MEDIA_DRAM ((hbf_media)2)
 #define HBF_MEDIA_CXL ((hbf_media)3)
-#define HBF_MEDIA_PEER ((hbf_media)4)    /* another device's memory over a device link */
-#define HBF_MEDIA_PINNED ((hbf_media)5)  /* pinned host memory, used by a device */
-#define HBF_MEDIA_BLOCK ((hbf_media)6)   /* block device */
-#define HBF_MEDIA_FILE ((hbf_media)7)    /* files in a directory */
-#define HBF_MEDIA_OBJECT ((hbf_media)8)  /* object store */
+#define HBF_MEDIA_PEER ((hbf_media)4)   /* another device's memory over a device link */
+#define HBF_MEDIA_PINNED ((hbf_media)5) /* pinned host memory, used by a device */
+#define HBF_MEDIA_BLOCK ((hbf_media)6)  /* block device */
+#define HBF_MEDIA_FILE ((hbf_media)7)   /* files in a directory */
+#define HBF_MEDIA_OBJECT ((hbf_media)8) /* object store */
 
 /* Who reaches the bytes, bits. */
 #define HBF_ACCESS_CPU 1u    /* CPU load/store through map */
 #define HBF_ACCESS_DEVICE 2u /* the device's own kernels */
 #define HBF_ACCESS_DMA 4u    /* queue commands */
 
-#define HBF_TIER_FLAG_PERSISTENT 1u   /* named regions outlive the process */
-#define HBF_TIER_FLAG_NUMA_BOUND 2u   /* pages are placed on numa_node, verified */
-#define HBF_TIER_FLAG_DEGRADED 4u     /* works, but not the best way; `detail` says why (no O_DIRECT, ...) */
+#define HBF_TIER_FLAG_PERSISTENT 1u /* named regions outlive the process */
+#define HBF_TIER_FLAG_NUMA_BOUND 2u /* pages are placed on numa_node, verified */
+#define HBF_TIER_FLAG_DEGRADED 4u   /* works, but not the best way; `detail` says why (no O_DIRECT, ...) */
 
 #define HBF_TIER_NONE UINT32_MAX
 #define HBF_DOMAIN_NONE UINT32_MAX
@@ -51,22 +51,22 @@ typedef struct hbf_tier_info {
     uint32_t struct_size;
     hbf_tier_kind kind;
     hbf_media media;
-    uint32_t reality;             /* HBF_REALITY_* */
-    uint32_t access;              /* HBF_ACCESS_* bits */
-    uint32_t flags;               /* HBF_TIER_FLAG_* bits */
-    int32_t numa_node;            /* -1 unknown */
-    uint32_t coherence_domain;    /* index in hbf.coherence/1, or HBF_DOMAIN_NONE */
-    uint32_t extended_by;         /* tier index that takes what does not fit, or HBF_TIER_NONE */
-    uint32_t line_size;           /* cache line in bytes; 0 if none applies */
-    uint64_t capacity;            /* bytes */
-    uint64_t available;           /* bytes now, a hint */
-    uint64_t granule;             /* bytes: allocation sizes are rounded up to this */
-    uint64_t alignment;           /* bytes, a power of two: every region starts at least so aligned */
-    uint64_t copy_alignment;      /* bytes: offsets and sizes so aligned take the fast path; others work too */
-    uint64_t nominal_bandwidth;   /* bytes/s one way, 0 unknown; never guessed */
-    uint64_t nominal_latency_ns;  /* 0 unknown */
-    char name[32];                /* "dram0", "hbf0", "storage0": unique in the instance */
-    char detail[256];             /* one line for people: what it is composed of, and why so */
+    uint32_t reality;            /* HBF_REALITY_* */
+    uint32_t access;             /* HBF_ACCESS_* bits */
+    uint32_t flags;              /* HBF_TIER_FLAG_* bits */
+    int32_t numa_node;           /* -1 unknown */
+    uint32_t coherence_domain;   /* index in hbf.coherence/1, or HBF_DOMAIN_NONE */
+    uint32_t extended_by;        /* tier index that takes what does not fit, or HBF_TIER_NONE */
+    uint32_t line_size;          /* cache line in bytes; 0 if none applies */
+    uint64_t capacity;           /* bytes */
+    uint64_t available;          /* bytes now, a hint */
+    uint64_t granule;            /* bytes: allocation sizes are rounded up to this */
+    uint64_t alignment;          /* bytes, a power of two: every region starts at least so aligned */
+    uint64_t copy_alignment;     /* bytes: offsets and sizes so aligned take the fast path; others work too */
+    uint64_t nominal_bandwidth;  /* bytes/s one way, 0 unknown; never guessed */
+    uint64_t nominal_latency_ns; /* 0 unknown */
+    char name[32];               /* "dram0", "hbf0", "storage0": unique in the instance */
+    char detail[256];            /* one line for people: what it is composed of, and why so */
 } hbf_tier_info;
 #define HBF_TIER_INFO_MIN_SIZE 384u
 HBF_CHECK_LAYOUT(hbf_tier_info, 384, detail);
@@ -83,23 +83,24 @@ typedef uint32_t hbf_pages;
 
 typedef struct hbf_alloc_desc {
     uint32_t struct_size;
-    uint32_t tier;       /* index */
-    uint64_t size;       /* bytes, > 0 */
-    uint64_t alignment;  /* bytes, a power of two; 0: the tier's.  More than the tier can give is HBF_UNSUPPORTED */
-    hbf_pages pages;     /* an explicit size that cannot be had is HBF_UNAVAILABLE, never a silent smaller one */
-    uint32_t flags;      /* HBF_ALLOC_* */
-    hbf_string name;     /* persistent tiers: [A-Za-z0-9._-]{1,64}; empty: gone with the instance */
+    uint32_t tier;      /* index */
+    uint64_t size;      /* bytes, > 0 */
+    uint64_t alignment; /* bytes, a power of two; 0: the tier's.  More than the tier can give is HBF_UNSUPPORTED */
+    hbf_pages pages;    /* an explicit size that cannot be had is HBF_UNAVAILABLE, never a silent smaller one */
+    uint32_t flags;     /* HBF_ALLOC_* */
+    hbf_string
+        name; /* persistent tiers: 1 to 64 of [A-Za-z0-9._-], not starting with a dot; empty: gone with the instance */
 } hbf_alloc_desc;
 #define HBF_ALLOC_DESC_MIN_SIZE 48u
 HBF_CHECK_LAYOUT(hbf_alloc_desc, 48, name);
 
 typedef struct hbf_region_info {
     uint32_t struct_size;
-    uint32_t tier;       /* index; HBF_TIER_NONE for registered host memory */
+    uint32_t tier; /* index; HBF_TIER_NONE for registered host memory */
     hbf_region region;
-    uint64_t size;       /* bytes usable, as asked for */
-    uint64_t page_size;  /* bytes, verified; 0 where pages do not apply; the smallest if mixed */
-    void *address;       /* CPU address while access has CPU, else NULL; valid until free */
+    uint64_t size;      /* bytes usable, as asked for */
+    uint64_t page_size; /* bytes, verified; 0 where pages do not apply; the smallest if mixed */
+    void *address;      /* CPU address while access has CPU, else NULL; valid until free */
 } hbf_region_info;
 #define HBF_REGION_INFO_MIN_SIZE 40u
 HBF_CHECK_LAYOUT(hbf_region_info, 40, address);
@@ -114,15 +115,15 @@ typedef struct hbf_tier_ext {
     /* [any-thread] New region, contents undefined but never another owner's.  HBF_EXHAUSTED when full: earlier
      * regions stay intact.  Zero size and sizes over capacity are HBF_INVALID and HBF_EXHAUSTED.  The region is the
      * instance's until free; may block (page faults, preallocation). */
-    hbf_status (*alloc)(hbf_instance *instance, const hbf_alloc_desc *desc, hbf_region_info *out,
-                        hbf_error *error) HBF_NOEXCEPT;
+    hbf_status (*alloc)(hbf_instance *instance, const hbf_alloc_desc *desc, hbf_region_info *out, hbf_error *error)
+        HBF_NOEXCEPT;
 
     /* [any-thread] Frees or unregisters.  HBF_BUSY while a command that names the region is in flight, and the region
      * stays whole; once freed, no later submit finds it.  An address from hbf_region_info is dead from here on. */
     hbf_status (*free)(hbf_instance *instance, hbf_region region, hbf_error *error) HBF_NOEXCEPT;
 
     /* [any-thread] Makes the caller's memory a region for queue commands.  The memory stays the caller's and must
-     * outlive the region (free is BUSY while it is in use).  The pointer is NULL where unsupported. */
+     * outlive the region (free is BUSY while it is in use).  NULL, or HBF_UNSUPPORTED, where this cannot be done. */
     hbf_status (*register_host)(hbf_instance *instance, void *address, uint64_t size, hbf_region_info *out,
                                 hbf_error *error) HBF_NOEXCEPT;
 

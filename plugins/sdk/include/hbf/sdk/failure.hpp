@@ -19,7 +19,8 @@ struct Failure {
     uint64_t offset = HBF_NO_PLACE;
 };
 
-[[noreturn]] inline void fail(hbf_status status, std::string message, hbf_region region = 0, uint64_t offset = HBF_NO_PLACE) {
+[[noreturn]] inline void fail(hbf_status status, std::string message, hbf_region region = 0,
+                              uint64_t offset = HBF_NO_PLACE) {
     throw Failure{status, std::move(message), region, offset};
 }
 

@@ -48,6 +48,8 @@ public:
     virtual std::vector<hbf_reading> read() = 0;
 };
 
+// Any thread may call any of these at any time. The shell has checked pointers, sizes, tier indices, that sizes are not 0,
+// alignments, page sizes, flags and names, depth and commands against queue_info(), and the number of queues.
 class Instance {
 public:
     virtual ~Instance() = default; // queues are already gone
@@ -56,7 +58,9 @@ public:
     virtual void describe_tier(uint32_t tier, hbf_tier_info &out) = 0; // out is full-sized and zeroed
     virtual hbf_region_info alloc(const AllocRequest &request) = 0;
     virtual void free(hbf_region region) = 0;
-    virtual hbf_region_info register_host(void *, uint64_t) { fail(HBF_UNSUPPORTED, "this device cannot register host memory"); }
+    virtual hbf_region_info register_host(void *, uint64_t) {
+        fail(HBF_UNSUPPORTED, "this device cannot register host memory");
+    }
 
     virtual hbf_queue_info queue_info() const = 0;
     virtual std::unique_ptr<Queue> create_queue(const QueueRequest &request) = 0;

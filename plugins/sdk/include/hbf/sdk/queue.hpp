@@ -25,21 +25,23 @@ private:
 };
 
 struct Progress {
-    uint64_t completed = 0;      // failed ones counted
-    uint64_t failed = 0;         // lowest failed value, 0 none
-    hbf_status status = HBF_OK;  // why it failed
+    uint64_t completed = 0;     // failed ones counted
+    uint64_t failed = 0;        // lowest failed value, 0 none
+    hbf_status status = HBF_OK; // why it failed
 };
 
+// The shell has checked pointers, sizes and strides, the number of commands, and that `value` was returned by submit.
+// Regions, ranges, command kinds and flags are the author's to check.
 class Queue {
 public:
-    virtual ~Queue() = default;
+    virtual ~Queue() = default; // idle, or the device is lost
     // Takes the whole batch or throws with nothing begun. Returns 1, 2, 3, ...
     virtual uint64_t submit(const BatchView &batch) = 0;
-    virtual Progress poll() noexcept = 0;                          // any thread
-    virtual bool wait(uint64_t value, uint64_t timeout_ns) = 0;    // any thread; false: timed out
-    virtual bool cancel(uint64_t value) = 0;                       // any thread; false: it runs or ran
-    virtual std::optional<Failure> failure() const = 0;            // any thread; of the lowest failed value
-    virtual bool idle() noexcept = 0;                              // nothing in flight
+    virtual Progress poll() noexcept = 0;                       // any thread
+    virtual bool wait(uint64_t value, uint64_t timeout_ns) = 0; // any thread; false: timed out
+    virtual bool cancel(uint64_t value) = 0;                    // any thread; false: it runs or ran
+    virtual std::optional<Failure> failure() const = 0;         // any thread; of the lowest failed value
+    virtual bool idle() noexcept = 0;                           // any thread; nothing in flight, no region in use
 };
 
 } // namespace hbf::sdk
