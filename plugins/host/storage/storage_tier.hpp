@@ -19,6 +19,7 @@ struct StorageOptions {
     uint64_t capacity = 0;    // bytes, 0: a quarter of what is free there, at most 64 GiB
     bool direct = true;       // O_DIRECT wanted; where refused the tier says so and goes on buffered
     bool uring = true;        // io_uring wanted; where refused the tier says so and goes on with pread/pwrite
+    bool overwrite = false;   // a block device that holds data may be taken; what it held is lost
 };
 
 // One region's storage. Opaque to the queue; alive while the queue holds a reference.
@@ -26,6 +27,9 @@ class StorageFile {
 public:
     virtual ~StorageFile() = default; // an unnamed file disappears
     virtual uint64_t size() const = 0;
+    // Named files: writes back to the medium and gives the file its name; until then no file of that name exists, so a
+    // half-written one never does. Unnamed files: nothing. Throws sdk::Failure. [any thread, no write in flight]
+    virtual void publish() = 0;
 };
 
 struct IoResult {
@@ -50,12 +54,15 @@ public:
 
 class StorageTier {
 public:
-    // Throws sdk::Failure: UNAVAILABLE (no such path), PERMISSION, BUSY (another process holds it).
+    // Throws sdk::Failure: UNAVAILABLE (no such path), INVALID (neither directory nor block device), PERMISSION (others could
+    // write there), BUSY (another process holds it).
     static std::unique_ptr<StorageTier> open(const StorageOptions &options, const sdk::Log &log);
     virtual ~StorageTier() = default;
     virtual void describe(hbf_tier_info &out) const = 0;
-    // Preallocated, mode 0600. EXHAUSTED when the disk is full; earlier files stay intact.
+    // Preallocated, mode 0600. EXHAUSTED when the disk is full; earlier files stay intact. A name is new (else INVALID) or,
+    // with open_existing, there (else UNAVAILABLE) and at least `size` long (else DATA_LOSS at its end). [any thread]
     virtual std::shared_ptr<StorageFile> create(uint64_t size, const std::string &name, bool open_existing) = 0;
+    // `depth` reads and writes at once. [any thread]
     virtual std::unique_ptr<StorageChannel> create_channel(uint32_t depth) = 0;
     // Buffers in this range may be registered with the kernel, up to the memlock limit; how much was is in describe's detail.
     virtual void register_memory(std::byte *address, uint64_t size) = 0;
