@@ -7,7 +7,9 @@ dev_docs() {
     need docs
     mkdir -p build/docs
     say 'Reference pages (doxygen)'
-    HBF_VERSION=$(sed -n "s/^ *version: '\(.*\)',$/\1/p" meson.build | head -n 1) doxygen docs/Doxyfile >build/docs/doxygen.log ||
+    HBF_VERSION=$(sed -n "s/^ *version: '\(.*\)',$/\1/p" meson.build | head -n 1)
+    export HBF_VERSION
+    doxygen docs/Doxyfile >build/docs/doxygen.log ||
         fail 1 'doxygen found mistakes in the documentation (above)' 'its log is build/docs/doxygen.log'
     note "open build/docs/html/index.html"
 }

@@ -43,8 +43,7 @@ offered() {
 # rows GROUP...: the lines of the list that belong to one of the groups, fields separated by tabs.
 rows() {
     awk -F ' *[|] *' -v want=" $* " -v OFS='\t' \
-        '!/^#/ && NF == 4 { n = split($1, g, ","); for (i = 1; i <= n; i++) if (index(want, " " g[i] " ")) { print $2, $3, $4; break } }' \
-        "$package_list"
+        '!/^#/ && NF == 4 && index(want, " " $1 " ") { print $2, $3, $4 }' "$package_list"
 }
 
 satisfied() { # ALTERNATIVES COMMAND
@@ -130,7 +129,8 @@ need() {
         printf '    %-24s %s\n' "$chosen" "${spec#*$'\t'}" >&2
     done
     if ((!may_install)); then
-        if ((allow_install)); then note 'You are not root and there is no sudo. As root:'; else note 'To install them, as root:'; fi
+        if ((allow_install)); then note 'You are not root and there is no sudo.'; fi
+        note 'To install them, as root:'
         note "apt-get install --no-install-recommends ${names[*]}"
         exit "$exit_undecided"
     fi
