@@ -28,7 +28,8 @@ for file in "$top/bin/hbf" "$lib/libhbf.so.0" "$lib/libhbf.so" "$lib/hbf/hbf-pro
     [[ -e $file ]] || wrong "missing: ${file#"$stage"}"
 done
 while IFS= read -r file; do wrong "does not belong into an installation: ${file#"$stage"}"; done < <(
-    find "$stage" \( -name '*_test*' -o -name '*.a' -o -name 'test_*' -o -name '*.cpp' \))
+    find "$stage" -type f \( -name '*_test*' -o -name '*.a' -o -name 'test_*' -o -name '*.cpp' \)
+    find "$top/include" -type f ! -name '*.h' ! -name '*.hpp')
 ((failed == 0)) || exit 1
 
 soname() { readelf -d "$1" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p'; }
