@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/common/read_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -33,9 +34,8 @@ private:
     int fd_;
 };
 
-} // namespace
-
-Result<std::string> read_file(const std::filesystem::path &path, size_t max_bytes, struct stat *facts) {
+// At most max_bytes + 1 bytes, so that the caller sees whether there are more.
+Result<std::string> read_some(const std::filesystem::path &path, size_t max_bytes, struct stat *facts) {
     // O_NONBLOCK: opening a FIFO must not wait for a writer.
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (file.get() < 0) return refuse(path, errno);
@@ -43,21 +43,34 @@ Result<std::string> read_file(const std::filesystem::path &path, size_t max_byte
     if (fstat(file.get(), &status) != 0) return refuse(path, errno);
     if (S_ISDIR(status.st_mode)) return refuse(path, EISDIR);
     if (!S_ISREG(status.st_mode)) return fail(Code::invalid, fmt::format("{}: not a regular file", path.string()));
+    if (facts) *facts = status;
 
     // Files of sysfs and procfs state sizes that mean nothing, so the end is where read says it is.
     std::string text;
     char block[4096];
-    for (;;) {
-        const ssize_t count = read(file.get(), block, sizeof block);
+    while (text.size() <= max_bytes) {
+        const ssize_t count = read(file.get(), block, std::min(sizeof block, max_bytes + 1 - text.size()));
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) return refuse(path, errno);
         if (count == 0) break;
-        if (text.size() + static_cast<size_t>(count) > max_bytes) {
-            return fail(Code::invalid, fmt::format("{}: larger than {} bytes", path.string(), max_bytes));
-        }
         text.append(block, static_cast<size_t>(count));
     }
-    if (facts) *facts = status;
+    return text;
+}
+
+} // namespace
+
+Result<std::string> read_file(const std::filesystem::path &path, size_t max_bytes, struct stat *facts) {
+    auto text = read_some(path, max_bytes, facts);
+    if (text && text->size() > max_bytes) {
+        return fail(Code::invalid, fmt::format("{}: larger than {} bytes", path.string(), max_bytes));
+    }
+    return text;
+}
+
+Result<std::string> read_file_head(const std::filesystem::path &path, size_t bytes) {
+    auto text = read_some(path, bytes, nullptr);
+    if (text) text->resize(std::min(text->size(), bytes));
     return text;
 }
 

@@ -17,4 +17,7 @@ namespace hbf {
 // stat, so that what is checked is what was read.
 Result<std::string> read_file(const std::filesystem::path &path, size_t max_bytes, struct stat *facts = nullptr);
 
+// The first `bytes` at most, of a file of any size.
+Result<std::string> read_file_head(const std::filesystem::path &path, size_t bytes);
+
 } // namespace hbf
