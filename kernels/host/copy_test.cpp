@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "copy.hpp"
-
 #include <atomic>
 #include <thread>
 
+#include "copy.hpp"
 #include "crc32c.hpp"
 #include "variants_test.hpp"
 
@@ -18,7 +17,8 @@ constexpr uint8_t untouched = 0xA5;
 class Copy : public testing::EachVariant {
 protected:
     // Copies, checks the bytes, their CRCs and that nothing around them changed.
-    void check(uint8_t *room, size_t room_size, size_t dst_offset, const uint8_t *src, size_t size, Stores stores, bool crc) {
+    void check(uint8_t *room, size_t room_size, size_t dst_offset, const uint8_t *src, size_t size, Stores stores,
+               bool crc) {
         memset(room, untouched, room_size);
         std::vector<uint32_t> crcs((size + 65535) / 65536 + 1, 0xDEADBEEF);
         if (crc)
@@ -26,7 +26,8 @@ protected:
         else
             copy(room + dst_offset, src, size, stores);
         ASSERT_EQ(memcmp(room + dst_offset, src, size), 0) << "size " << size << " to " << dst_offset;
-        for (size_t i = 0; i < dst_offset; ++i) ASSERT_EQ(room[i], untouched) << "before, size " << size << " to " << dst_offset;
+        for (size_t i = 0; i < dst_offset; ++i)
+            ASSERT_EQ(room[i], untouched) << "before, size " << size << " to " << dst_offset;
         for (size_t i = dst_offset + size; i < room_size; ++i)
             ASSERT_EQ(room[i], untouched) << "behind, size " << size << " to " << dst_offset;
         if (!crc) return;
@@ -48,7 +49,8 @@ TEST_P(Copy, EveryLengthFromTheEdgeOfMappedMemoryToIt) {
         for (const Stores stores : both)
             for (const bool crc : {false, true}) {
                 if (size > 600 && size % 7 != 0 && (crc || stores == Stores::regular)) continue;
-                ASSERT_NO_FATAL_FAILURE(check(room.begin(), room.size(), room.size() - size, source.end() - size, size, stores, crc));
+                ASSERT_NO_FATAL_FAILURE(
+                    check(room.begin(), room.size(), room.size() - size, source.end() - size, size, stores, crc));
             }
 }
 
@@ -58,7 +60,8 @@ TEST_P(Copy, EveryPairOfAlignments) {
     for (size_t to = 0; to < 256; ++to)
         for (size_t from = 0; from < 256; from += (to % 64 == 1 ? 1 : 37))
             for (const size_t size : {1u, 62u, 65u, 321u, 900u})
-                ASSERT_NO_FATAL_FAILURE(check(room.data(), 1400, to, source.data() + from, size, Stores::streaming, (to + from) % 2));
+                ASSERT_NO_FATAL_FAILURE(
+                    check(room.data(), 1400, to, source.data() + from, size, Stores::streaming, (to + from) % 2));
 }
 
 TEST_P(Copy, GranulesAtEveryOffset) {
@@ -66,7 +69,8 @@ TEST_P(Copy, GranulesAtEveryOffset) {
     std::vector<uint8_t> room(65536 + 512);
     for (size_t offset = 0; offset < 256; offset += 5)
         for (const Stores stores : both)
-            ASSERT_NO_FATAL_FAILURE(check(room.data(), room.size(), offset, source.data() + (offset * 7) % 256, 65536, stores, true));
+            ASSERT_NO_FATAL_FAILURE(
+                check(room.data(), room.size(), offset, source.data() + (offset * 7) % 256, 65536, stores, true));
 }
 
 TEST_P(Copy, RandomRangesAgainstAModel) {
@@ -76,7 +80,8 @@ TEST_P(Copy, RandomRangesAgainstAModel) {
     std::vector<uint32_t> crcs(16);
     std::mt19937 random(5);
     for (int round = 0; round < 400; ++round) {
-        const size_t length = random() % (1u << (random() % 19 + 1)), from = random() % (size - length), to = random() % (size - length);
+        const size_t length = random() % (1u << (random() % 19 + 1)), from = random() % (size - length),
+                     to = random() % (size - length);
         const Stores stores = both[random() % 2];
         if (random() % 2)
             copy(room.data() + to, source.data() + from, length, stores);
@@ -118,7 +123,8 @@ TEST(CopyFarAway, CrossesFourGiB) {
     const int file = memfd_create("alias", 0);
     ASSERT_GE(file, 0);
     ASSERT_EQ(ftruncate(file, 1 << 20), 0);
-    auto *const source = static_cast<uint8_t *>(mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    auto *const source =
+        static_cast<uint8_t *>(mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     if (source == MAP_FAILED) GTEST_SKIP() << "no address space for an aliased mapping";
     // 1 MiB of memory under every window of the source but the last byte's own: read only, so aliasing does not show
     for (size_t at = 0; at < total; at += 1 << 20)
@@ -126,7 +132,8 @@ TEST(CopyFarAway, CrossesFourGiB) {
     const auto data = random_bytes(1 << 20, 6);
     memcpy(source, data.data(), data.size());
     std::vector<uint32_t> crcs(total / 65536);
-    auto *const target = static_cast<uint8_t *>(mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    auto *const target =
+        static_cast<uint8_t *>(mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     if (target == MAP_FAILED) GTEST_SKIP() << "no address space for an aliased mapping";
     const int sink = memfd_create("sink", 0);
     ASSERT_EQ(ftruncate(sink, 1 << 20), 0);

@@ -111,7 +111,8 @@ struct LaneCrc {
             const size_t ahead = at + lane_prefetch < Size ? at + lane_prefetch : Size - 1;
             if constexpr (Size > 2 * lane_prefetch)
                 for (size_t lane = 0; lane < 3; ++lane) __builtin_prefetch(src + lane * Size + ahead);
-            for (size_t word = at; word < at + line_size; word += 8) // before the stores: they would wait for the loads anyway
+            for (size_t word = at; word < at + line_size;
+                 word += 8) // before the stores: they would wait for the loads anyway
                 for (size_t lane = 0; lane < 3; ++lane)
                     state[lane] = Crc::word(state[lane], load_word(src + lane * Size + word));
             for (size_t lane = 0; lane < 3; ++lane) output.line(lane * Size + at, load_line(src + lane * Size + at));
@@ -139,15 +140,16 @@ struct FoldCrc {
 
     template <size_t Distance> // bytes
     static HWY_INLINE HWY_ATTR __m512i fold(__m512i remainder, __m512i data) {
-        const __m512i multipliers =
-            _mm512_broadcast_i32x4(_mm_set_epi64x(static_cast<long long>(gf2::fold_multiplier(8 * Distance - 32)),
-                                                  static_cast<long long>(gf2::fold_multiplier(8 * Distance + 32))));
+        constexpr auto low = static_cast<long long>(gf2::fold_multiplier(8 * Distance + 32)),
+                       high = static_cast<long long>(gf2::fold_multiplier(8 * Distance - 32));
+        const __m512i multipliers = _mm512_broadcast_i32x4(_mm_set_epi64x(high, low));
         return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(remainder, multipliers, 0x00),
                                          _mm512_clmulepi64_epi128(remainder, multipliers, 0x11), data, 0x96);
     }
 
     template <class Output>
-    static HWY_INLINE HWY_ATTR uint32_t run(const uint8_t *src, size_t size, const uint8_t *last, uint32_t crc, Output output) {
+    static HWY_INLINE HWY_ATTR uint32_t run(const uint8_t *src, size_t size, const uint8_t *last, uint32_t crc,
+                                            Output output) {
         if (size >= block) {
             __m512i remainder[4] = {}, seed = _mm512_zextsi128_si512(_mm_cvtsi32_si128(static_cast<int>(crc)));
             size_t at = 0;
@@ -187,7 +189,8 @@ HWY_ATTR uint32_t crc32c_of(const void *data, size_t size, uint32_t seed) noexce
 }
 
 template <class Way>
-HWY_ATTR void copy_crc32c_of(void *dst_address, const void *src_address, size_t size, Stores stores, uint32_t *crc) noexcept {
+HWY_ATTR void copy_crc32c_of(void *dst_address, const void *src_address, size_t size, Stores stores,
+                             uint32_t *crc) noexcept {
     constexpr size_t piece_size = 65536;
     auto *dst = static_cast<uint8_t *>(dst_address);
     const auto *src = static_cast<const uint8_t *>(src_address), *const last = src + size - 1;

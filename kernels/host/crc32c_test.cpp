@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crc32c.hpp"
-
 #include "gf2.hpp"
 #include "variants_test.hpp"
 
@@ -64,7 +63,8 @@ TEST_P(Crc32c, LongAndAroundTheLaneLengths) {
     const Guarded memory(400000);
     const auto data = random_bytes(memory.size(), 3);
     memcpy(memory.begin(), data.data(), memory.size());
-    for (const size_t size : {4031u, 4032u, 4033u, 65471u, 65472u, 65473u, 65535u, 65536u, 65537u, 130944u, 196416u, 400000u}) {
+    for (const size_t size :
+         {4031u, 4032u, 4033u, 65471u, 65472u, 65473u, 65535u, 65536u, 65537u, 130944u, 196416u, 400000u}) {
         const uint8_t *const begin = memory.end() - size;
         ASSERT_EQ(crc32c(begin, size), reference(begin, size)) << size;
     }

@@ -20,8 +20,10 @@ TEST_P(Fill, EveryWidthLengthAndAlignmentAndNothingAround) {
                     fill(room.data() + offset, size, pattern, width, stores);
                     for (size_t i = 0; i < room.size(); ++i) {
                         const bool inside = i >= offset && i < offset + size;
-                        const auto expected = inside ? static_cast<uint8_t>(pattern >> (8 * ((i - offset) % width))) : uint8_t{0xEE};
-                        ASSERT_EQ(room[i], expected) << "width " << width << " offset " << offset << " size " << size << " at " << i;
+                        const auto expected =
+                            inside ? static_cast<uint8_t>(pattern >> (8 * ((i - offset) % width))) : uint8_t{0xEE};
+                        ASSERT_EQ(room[i], expected)
+                            << "width " << width << " offset " << offset << " size " << size << " at " << i;
                     }
                 }
 }

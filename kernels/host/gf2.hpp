@@ -30,7 +30,9 @@ constexpr uint32_t x_power(uint64_t n) {
 }
 
 // Carry-less multiplier that stands for x^n: the product of two reflected 64-bit operands has one bit less, hence the shift.
-constexpr uint64_t fold_multiplier(uint64_t n) { return uint64_t{x_power(n)} << 1; }
+constexpr uint64_t fold_multiplier(uint64_t n) {
+    return uint64_t{x_power(n)} << 1;
+}
 
 // Eight tables: byte b of an 8-byte word, at distance 7 - b.
 using Tables = std::array<std::array<uint32_t, 256>, 8>;

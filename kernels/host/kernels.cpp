@@ -10,7 +10,7 @@
 #if defined(__x86_64__)
 #define HWY_WANT_AVX3_DL 1
 #else
-#define HWY_COMPILE_ONLY_STATIC 1 // NEON is every aarch64's baseline ...
+#define HWY_COMPILE_ONLY_STATIC 1   // NEON is every aarch64's baseline ...
 #define TOOLCHAIN_MISS_SYS_AUXV_H 1 // ... so no function needs a target attribute of its own
 #endif
 #undef HWY_TARGET_INCLUDE
@@ -116,7 +116,9 @@ const Operations &use() noexcept {
 
 } // namespace
 
-const char *kernels_target() noexcept { return use().target; }
+const char *kernels_target() noexcept {
+    return use().target;
+}
 
 std::vector<const char *> kernels_targets() {
     std::vector<const char *> names;
@@ -133,15 +135,21 @@ bool use_kernels_target(std::string_view name) noexcept {
     return false;
 }
 
-uint32_t crc32c(const void *data, size_t size, uint32_t seed) noexcept { return use().crc32c(data, size, seed); }
-void copy(void *dst, const void *src, size_t size, Stores stores) noexcept { use().copy(dst, src, size, stores); }
+uint32_t crc32c(const void *data, size_t size, uint32_t seed) noexcept {
+    return use().crc32c(data, size, seed);
+}
+void copy(void *dst, const void *src, size_t size, Stores stores) noexcept {
+    use().copy(dst, src, size, stores);
+}
 void copy_crc32c(void *dst, const void *src, size_t size, Stores stores, uint32_t *crc) noexcept {
     use().copy_crc32c(dst, src, size, stores, crc);
 }
 void fill(void *dst, size_t size, uint64_t pattern, unsigned pattern_size, Stores stores) noexcept {
     use().fill(dst, size, pattern, pattern_size, stores);
 }
-uint64_t read_all(const void *src, size_t size) noexcept { return use().read_all(src, size); }
+uint64_t read_all(const void *src, size_t size) noexcept {
+    return use().read_all(src, size);
+}
 
 uint32_t pattern_word(const PatternKey &key, uint64_t address) noexcept {
     const uint64_t index = address / 4;

@@ -9,7 +9,6 @@
 
 #include <cstring>
 
-
 #include "line-inl.hpp"
 #include "pattern_hash.hpp"
 
@@ -20,8 +19,9 @@ namespace HWY_NAMESPACE {
 using Words = hn::ScalableTag<uint32_t>;
 using WordVector = hn::Vec<Words>;
 inline constexpr size_t word_lanes = HWY_LANES(uint32_t);
-inline constexpr size_t group = 4;                          // vectors hashed together: hides the multiplication's latency
+inline constexpr size_t group = 4; // vectors hashed together: hides the multiplication's latency
 inline constexpr size_t group_words = group * word_lanes;
+inline constexpr size_t streaming_from = size_t{1} << 20; // bytes: beyond what a core's caches would keep for the reader
 
 // The next group of words, starting at the counters, which move on.
 struct Generator {
@@ -47,20 +47,30 @@ struct Generator {
     }
 };
 
-// Words of one window.
-HWY_ATTR inline void fill_window(uint8_t *dst, size_t words, const PatternWindow &window, uint32_t low) {
-    Generator generator(window, low);
-    size_t at = 0;
-    for (; at + group_words <= words; at += group_words) {
-        WordVector out[group];
-        generator.next(out);
-        for (size_t i = 0; i < group; ++i)
-            hn::StoreU(out[i], Words(), reinterpret_cast<uint32_t *>(dst + 4 * (at + i * word_lanes)));
-    }
-    for (; at < words; ++at) {
+HWY_INLINE void fill_words(uint8_t *dst, size_t from, size_t to, const PatternWindow &window, uint32_t low) {
+    for (size_t at = from; at < to; ++at) {
         const uint32_t word = pattern_hash(window, low + static_cast<uint32_t>(at));
         memcpy(dst + 4 * at, &word, 4);
     }
+}
+
+// Words of one window. dst + 4 * from is aligned to the line for streaming stores.
+template <Stores S>
+HWY_ATTR void fill_window(uint8_t *dst, size_t from, size_t words, const PatternWindow &window, uint32_t low) {
+    Generator generator(window, low + static_cast<uint32_t>(from));
+    size_t at = from;
+    for (; at + group_words <= words; at += group_words) {
+        WordVector out[group];
+        generator.next(out);
+        for (size_t i = 0; i < group; ++i) {
+            auto *const word = reinterpret_cast<uint32_t *>(dst + 4 * (at + i * word_lanes));
+            if constexpr (S == Stores::streaming)
+                hn::Stream(out[i], Words(), word);
+            else
+                hn::StoreU(out[i], Words(), word);
+        }
+    }
+    fill_words(dst, at, words, window, low);
 }
 
 HWY_INLINE void verify_words(const uint8_t *src, size_t from, size_t to, const PatternWindow &window, uint32_t low,
@@ -70,12 +80,13 @@ HWY_INLINE void verify_words(const uint8_t *src, size_t from, size_t to, const P
         uint32_t actual;
         memcpy(&actual, src + 4 * at, 4);
         if (actual == expected) continue;
-        if (result.wrong_words++ == 0) result.first_offset = base + 4 * at, result.expected = expected, result.actual = actual;
+        if (result.wrong_words++ == 0)
+            result.first_offset = base + 4 * at, result.expected = expected, result.actual = actual;
     }
 }
 
-HWY_ATTR inline void verify_window(const uint8_t *src, size_t words, const PatternWindow &window, uint32_t low, uint64_t base,
-                                   PatternResult &result) {
+HWY_ATTR inline void verify_window(const uint8_t *src, size_t words, const PatternWindow &window, uint32_t low,
+                                   uint64_t base, PatternResult &result) {
     const Words d;
     Generator generator(window, low);
     size_t at = 0;
@@ -102,7 +113,8 @@ HWY_INLINE void each_window(size_t size, const PatternKey &key, uint64_t address
     while (words) {
         const uint64_t left = (uint64_t{1} << 32) - static_cast<uint32_t>(index);
         const uint64_t part = words < left ? words : left;
-        each(pattern_window(key, static_cast<uint32_t>(index >> 32)), static_cast<uint32_t>(index), static_cast<size_t>(part));
+        each(pattern_window(key, static_cast<uint32_t>(index >> 32)), static_cast<uint32_t>(index),
+             static_cast<size_t>(part));
         index += part, words -= part;
     }
 }
@@ -110,7 +122,14 @@ HWY_INLINE void each_window(size_t size, const PatternKey &key, uint64_t address
 inline void pattern_fill(void *dst, size_t size, const PatternKey &key, uint64_t address) noexcept {
     auto *at = static_cast<uint8_t *>(dst);
     each_window(size, key, address, [&](const PatternWindow &window, uint32_t low, size_t words) {
-        fill_window(at, words, window, low);
+        const size_t head = to_line(at, 4 * words) / 4; // words
+        if (4 * words >= streaming_from && reinterpret_cast<uintptr_t>(at) % 4 == 0) {
+            fill_words(at, 0, head, window, low);
+            fill_window<Stores::streaming>(at, head, words, window, low);
+            streaming_fence();
+        } else {
+            fill_window<Stores::regular>(at, 0, words, window, low);
+        }
         at += 4 * words;
     });
 }

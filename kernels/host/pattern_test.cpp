@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pattern.hpp"
-
 #include <bit>
 #include <unordered_set>
 
+#include "pattern.hpp"
 #include "variants_test.hpp"
 
 namespace hbf::kernels {
@@ -28,7 +27,8 @@ TEST_P(Pattern, FillWritesTheWordsOfTheDefinitionAndNothingElse) {
         uint8_t *const begin = memory.end() - 4 * words;
         memset(memory.begin(), 0x77, memory.size());
         pattern_fill(begin, 4 * words, key, address);
-        for (size_t i = 0; i < words; ++i) ASSERT_EQ(word_at(begin + 4 * i), pattern_word(key, address + 4 * i)) << words << " " << i;
+        for (size_t i = 0; i < words; ++i)
+            ASSERT_EQ(word_at(begin + 4 * i), pattern_word(key, address + 4 * i)) << words << " " << i;
         for (const uint8_t *at = memory.begin(); at < begin; ++at) ASSERT_EQ(*at, 0x77);
         const PatternResult result = pattern_verify(begin, 4 * words, key, address);
         ASSERT_EQ(result.wrong_words, 0u) << words;
@@ -94,11 +94,11 @@ TEST_P(Pattern, StaleMisplacedForeignAndZeroBytesAreAllWrong) {
         return pattern_verify(bytes.data(), bytes.size(), key, 1 << 20).wrong_words;
     };
     EXPECT_EQ(wrong(key, 1 << 20), 0u);
-    EXPECT_GE(wrong({21, 4, false}, 1 << 20), 16380u);       // stale
-    EXPECT_GE(wrong({22, 5, false}, 1 << 20), 16380u);       // another buffer's
-    EXPECT_EQ(wrong({21, 5, true}, 1 << 20), 16384u);        // the complement
-    EXPECT_GE(wrong(key, (1 << 20) + 4), 16380u);            // off by a word
-    EXPECT_GE(wrong(key, (1 << 20) + 65536), 16380u);        // another granule
+    EXPECT_GE(wrong({21, 4, false}, 1 << 20), 16380u); // stale
+    EXPECT_GE(wrong({22, 5, false}, 1 << 20), 16380u); // another buffer's
+    EXPECT_EQ(wrong({21, 5, true}, 1 << 20), 16384u);  // the complement
+    EXPECT_GE(wrong(key, (1 << 20) + 4), 16380u);      // off by a word
+    EXPECT_GE(wrong(key, (1 << 20) + 65536), 16380u);  // another granule
     EXPECT_GE(wrong(key, (uint64_t{1} << 34) + (1 << 20)), 16380u);
     std::fill(bytes.begin(), bytes.end(), uint8_t{0});
     EXPECT_GE(pattern_verify(bytes.data(), bytes.size(), key, 1 << 20).wrong_words, 16380u);

@@ -2,9 +2,6 @@
 // Runs a test once for each instruction set this CPU has, and gives it buffers that end at a page which must not be touched.
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +10,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "target.hpp"
 
@@ -24,8 +23,8 @@ protected:
     void TearDown() override { use_kernels_target(""); }
 };
 
-#define HBF_FOR_EACH_VARIANT(suite)                                                                                            \
-    INSTANTIATE_TEST_SUITE_P(Cpu, suite, ::testing::ValuesIn(hbf::kernels::kernels_targets()),                                 \
+#define HBF_FOR_EACH_VARIANT(suite)                                                                                         \
+    INSTANTIATE_TEST_SUITE_P(Cpu, suite, ::testing::ValuesIn(hbf::kernels::kernels_targets()),                              \
                              [](const auto &variant) { return std::string(variant.param); })
 
 // `size` bytes between two pages without access.
