@@ -9,33 +9,15 @@
 #include <thread>
 #include <vector>
 
-#include <unistd.h>
+#include "ring.hpp"
 
 namespace hbf::host {
 namespace {
 
-// A ring of fixed size: the engine's callers never have more than capacity requests out.
-template <class T>
-class Ring {
-public:
-    explicit Ring(size_t capacity) : items_(capacity) {}
-    bool empty() const { return count_ == 0; }
-    void push(const T &item) { items_[(first_ + count_++) % items_.size()] = item; }
-    T pop() {
-        T item = items_[first_];
-        first_ = (first_ + 1) % items_.size();
-        --count_;
-        return item;
-    }
-
-private:
-    std::vector<T> items_;
-    size_t first_ = 0, count_ = 0;
-};
-
 class ThreadEngine final : public Engine {
 public:
-    explicit ThreadEngine(uint32_t capacity) : capacity_(capacity), waiting_(capacity), done_(capacity) {
+    ThreadEngine(uint32_t capacity, const IoCalls &calls)
+        : capacity_(capacity), calls_(calls), waiting_(capacity), done_(capacity) {
         const uint32_t threads = std::clamp(capacity, 1u, 16u); // a disk wants requests in flight, not CPUs
         try {
             for (uint32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
@@ -75,13 +57,10 @@ public:
     }
 
 private:
-    static int32_t run(const IoRequest &request) {
-        ssize_t moved;
-        do {
-            const auto offset = static_cast<off_t>(request.offset);
-            moved = request.write ? ::pwrite(request.fd, request.data, request.size, offset)
-                                  : ::pread(request.fd, request.data, request.size, offset);
-        } while (moved < 0 && errno == EINTR);
+    int32_t run(const IoRequest &request) const {
+        const auto offset = static_cast<off_t>(request.offset);
+        ssize_t moved = request.write ? calls_.write(request.fd, request.data, request.size, offset)
+                                      : calls_.read(request.fd, request.data, request.size, offset);
         return moved < 0 ? -errno : static_cast<int32_t>(moved);
     }
 
@@ -100,6 +79,7 @@ private:
     }
 
     uint32_t capacity_;
+    const IoCalls calls_;
     std::mutex mutex_;
     std::condition_variable work_, finished_;
     Ring<IoRequest> waiting_;
@@ -110,6 +90,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Engine> make_thread_engine(uint32_t capacity) { return std::make_unique<ThreadEngine>(capacity); }
+std::unique_ptr<Engine> make_thread_engine(uint32_t capacity, const IoCalls &calls) {
+    return std::make_unique<ThreadEngine>(capacity, calls);
+}
 
 } // namespace hbf::host

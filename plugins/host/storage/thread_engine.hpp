@@ -3,9 +3,10 @@
 #pragma once
 
 #include "engine.hpp"
+#include "io_calls.hpp"
 
 namespace hbf::host {
 
-std::unique_ptr<Engine> make_thread_engine(uint32_t capacity);
+std::unique_ptr<Engine> make_thread_engine(uint32_t capacity, const IoCalls &calls = system_io);
 
 } // namespace hbf::host

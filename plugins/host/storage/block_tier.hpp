@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The storage tier on a whole block device: regions are ranges of it and have no names.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "channels.hpp"
+#include "extents.hpp"
+#include "fd.hpp"
+#include "storage_internals.hpp"
+
+namespace hbf::host {
+
+class BlockTier final : public StorageTier {
+public:
+    BlockTier(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals);
+
+    void describe(hbf_tier_info &out) const override;
+    std::shared_ptr<StorageFile> create(uint64_t size, const std::string &name, bool open_existing) override;
+    std::unique_ptr<StorageChannel> create_channel(uint32_t depth) override { return channels_.create(depth); }
+    void register_memory(std::byte *address, uint64_t size) override { channels_.register_memory(address, size); }
+    void unregister_memory(std::byte *address) noexcept override { channels_.unregister_memory(address); }
+
+private:
+    struct Device { // shared with the files, which may outlive the tier
+        std::string path;
+        Fd fd;
+        Alignment alignment;
+        std::mutex mutex;
+        Extents extents{0, 0};
+    };
+    class BlockFile;
+
+    std::shared_ptr<Device> device_ = std::make_shared<Device>();
+    Channels channels_;
+    std::string refusal_; // why not O_DIRECT
+    uint64_t capacity_ = 0;
+    int numa_node_ = -1;
+};
+
+} // namespace hbf::host
