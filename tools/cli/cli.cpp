@@ -159,9 +159,14 @@ int run(const Bound &bound) {
     return close_output() || code != 0 ? code : static_cast<int>(Exit::error);
 }
 
+std::vector<std::string> given;
+
 } // namespace
 
+const std::vector<std::string> &command_line() { return given; }
+
 int run_command_line(const std::vector<Command> &commands, int argc, const char *const *argv) {
+    given.assign(argv, argv + argc);
     CLI::App app("Hybrid Buffer Fabric: this machine's memory tiers, chosen, measured and verified.", "hbf");
     app.set_help_flag("-h,--help", "this text");
     bool version = false;

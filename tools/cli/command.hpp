@@ -58,6 +58,8 @@ struct Command {
     std::function<int()> run;      // the exit code; empty: one of the children must be named
 };
 
+const std::vector<std::string> &command_line(); // as it was given, for reports
+
 // Parses and runs. Help and version go to stdout with 0; a wrong command line is explained on stderr with Exit::usage, an
 // unknown name with the nearest known one. Exceptions become Exit::error.
 int run_command_line(const std::vector<Command> &commands, int argc, const char *const *argv);

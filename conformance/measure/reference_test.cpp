@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/measure/reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include "conformance/measure/clock.hpp"
+#include "conformance/measure/placement.hpp"
+#include "kernels/host/pattern.hpp"
+
+namespace hbf::measure {
+namespace {
+
+TEST(Reference, EveryThreadCountCopiesEveryByte) {
+    constexpr uint64_t size = 1'000'004; // no multiple of the pieces or the threads
+    std::vector<std::byte> src(size), dst(size);
+    const kernels::PatternKey key{1, 1, false};
+    kernels::pattern_fill(src.data(), size, key, 0);
+    auto cpus = allowed_cpus();
+    cpus.resize(3, cpus.front()); // more threads than this machine may have CPUs
+    ReferenceTeam team(cpus);
+    EXPECT_EQ(team.size(), 3u);
+    for (size_t threads = 1; threads <= 3; ++threads) {
+        for (auto kind : {ReferenceCopy::libc_memcpy, ReferenceCopy::streaming}) {
+            std::fill(dst.begin(), dst.end(), std::byte{0});
+            EXPECT_GT(team.run(kind, threads, dst.data(), src.data(), size, 65536), 0);
+            EXPECT_EQ(kernels::pattern_verify(dst.data(), size, key, 0).wrong_words, 0u) << threads << to_string(kind);
+        }
+    }
+}
+
+TEST(Reference, TakesAtMostTheTeam) {
+    std::vector<std::byte> src(4096), dst(4096);
+    ReferenceTeam team(allowed_cpus());
+    EXPECT_GT(team.run(ReferenceCopy::libc_memcpy, 1000, dst.data(), src.data(), 4096, 64), 0);
+}
+
+TEST(ClockStep, IsSmall) { EXPECT_LT(clock_step(), 1e-3); }
+
+} // namespace
+} // namespace hbf::measure
