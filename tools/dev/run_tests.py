@@ -138,23 +138,25 @@ def main():
                for t in tests if t['protocol'] == 'gtest'}
     for report in reports.values():
         report.unlink(missing_ok=True)
-    log = folder / 'meson-logs' / 'testlog.json'
-    log.unlink(missing_ok=True)
+    logs = folder / 'meson-logs'
+    for log in logs.glob('testlog*.json'):
+        log.unlink()
 
     command = ['meson', 'test', '-C', args.folder, '--no-rebuild', '--print-errorlogs', '-t', args.timeout_multiplier]
     command += ['--wrapper', args.wrapper] if args.wrapper else []
-    command += ['--test-args', f'--gtest_filter={case_filter}'] if case_filter else []
+    command += [f'--test-args=--gtest_filter={case_filter}'] if case_filter else []
     command += sorted({t['name'] for t in tests})
     code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False).returncode
 
-    results = [json.loads(line) for line in log.read_text(encoding='utf-8').splitlines()] if log.exists() else []
+    # Meson puts the wrapper's name into the name of its log.
+    results = [json.loads(line) for log in logs.glob('testlog*.json') for line in log.read_text(encoding='utf-8').splitlines()]
     tally, said = count(results, reports)
-    if code != 0 and tally[FAILED] == 0:
-        tally[FAILED] += 1
-        said.append(f'meson test ended with exit code {code}')
     if len(results) < len(tests):
         tally[FAILED] += len(tests) - len(results)
         said.append(f'{len(tests) - len(results)} test programs did not run')
+    if code != 0 and tally[FAILED] == 0:
+        tally[FAILED] += 1
+        said.append(f'meson test ended with exit code {code}')
     for line in said:
         print(f'FAILED  {line}', file=sys.stderr)
     if tally[PASSED] + tally[FAILED] == 0:
