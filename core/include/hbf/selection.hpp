@@ -5,13 +5,14 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "hbf/config.hpp"
 #include "hbf/inventory.hpp"
 #include "hbf/status.hpp"
+#include "hbf/tier.hpp"
 
 struct hbf_plugin; // hbf/abi/plugin.h
 
@@ -32,17 +33,20 @@ struct ProbedDevice {
     std::string id, name, driver, pci_address;
     int numa_node = -1;
     bool emulated = false;
+    std::vector<TierInfo> tiers; // from the trial opening in the probe process; `available` as of then
 };
 
 struct Candidate {
     std::filesystem::path manifest, library;
     std::string name, vendor, version, kind; // kind "device" | "emulation"
     int priority = 0;
+    bool pinned = false;
     std::string sha256;              // of the library file, "" if it was never read
     Stage stage = Stage::found;      // the last stage entered
     Reason reason = Reason::not_a_plugin;
     std::string detail;              // the sentence: what exactly, and the remedy
     bool probe_cached = false;
+    double probe_ms = 0;             // wall time of the probe process, 0 if none ran
     std::vector<ProbedDevice> devices;
     const hbf_plugin *plugin = nullptr; // set when opened; valid for the life of the process
 };
@@ -51,6 +55,7 @@ struct SelectOptions {
     std::filesystem::path root = "/"; // the machine that is looked at
     bool use_cache = true;
     bool open = true;                 // false: stop after ranking (hbf probe)
+    std::function<bool()> cancelled;  // asked often while probes run; true ends them all: Code::cancelled
 };
 
 struct Selection {
@@ -60,8 +65,13 @@ struct Selection {
     const Candidate *primary() const;    // nullptr if nothing was selected
 };
 
-// Finds, checks, probes, ranks and opens. An unmet pin or an unknown name is an error; that no plugin serves this host
+// Finds, checks, probes, ranks and opens. Probing happens in a process of its own, which also opens each device once and
+// closes it, so that a plugin that crashes, hangs or exits takes nothing down with it. An unmet pin or an unknown name is an error; that no plugin serves this host
 // is not (primary() is nullptr and every candidate says why).
 HBF_API Result<Selection> select_plugins(const Config &config, const SelectOptions &options = {});
+
+// Notes that a selected plugin's device could not be opened after all: its reason becomes create_failed and it moves behind
+// the selected ones. For a pinned plugin that is the caller's error too, and returned; never a silent fallback.
+HBF_API Result<> mark_create_failed(Selection &selection, std::string_view plugin, const Error &cause);
 
 } // namespace hbf
