@@ -149,7 +149,8 @@ def main():
     code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False).returncode
 
     # Meson puts the wrapper's name into the name of its log.
-    results = [json.loads(line) for log in logs.glob('testlog*.json') for line in log.read_text(encoding='utf-8').splitlines()]
+    lines = [line for log in logs.glob('testlog*.json') for line in log.read_text(encoding='utf-8').splitlines()]
+    results = [json.loads(line) for line in lines]
     tally, said = count(results, reports)
     if len(results) < len(tests):
         tally[FAILED] += len(tests) - len(results)
