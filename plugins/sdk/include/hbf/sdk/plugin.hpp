@@ -18,6 +18,7 @@
 #include "hbf/sdk/failure.hpp"
 #include "hbf/sdk/instance.hpp"
 #include "hbf/sdk/log.hpp"
+#include "hbf/sdk/text.hpp"
 
 namespace hbf::sdk {
 

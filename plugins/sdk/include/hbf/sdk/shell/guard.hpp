@@ -2,7 +2,6 @@
 // The edge: no exception leaves, every failure gets a status and a message in the host's buffer.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -12,6 +11,7 @@
 
 #include "hbf/abi/basic.h"
 #include "hbf/sdk/failure.hpp"
+#include "hbf/sdk/text.hpp"
 
 namespace hbf::sdk::shell {
 
@@ -20,9 +20,7 @@ inline void write_error(hbf_error *error, std::string_view message, hbf_region r
                         uint64_t offset = HBF_NO_PLACE) noexcept {
     if (!error || error->struct_size < HBF_ERROR_MIN_SIZE) return;
     if (error->message && error->capacity > 0) {
-        uint64_t kept = std::min<uint64_t>(message.size(), error->capacity - 1);
-        if (kept < message.size())
-            while (kept > 0 && (static_cast<unsigned char>(message[kept]) & 0xc0) == 0x80) --kept;
+        const size_t kept = cut(message, error->capacity - 1);
         if (kept > 0) std::memcpy(error->message, message.data(), kept);
         error->message[kept] = '\0';
     }

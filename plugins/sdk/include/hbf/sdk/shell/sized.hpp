@@ -58,9 +58,9 @@ public:
     void check(uint32_t min_size, const char *what) const {
         if (capacity_ == 0) return;
         if (!first_) fail(HBF_INVALID, std::string(what) + " is NULL but its capacity is not 0");
-        if (stride_ < min_size || stride_ % alignof(T) != 0)
+        if (stride_ < min_size || stride_ % 8 != 0)
             fail(HBF_INVALID, std::string(what) + ": stride " + std::to_string(stride_) + " is under " +
-                                  std::to_string(min_size) + " or not a multiple of " + std::to_string(alignof(T)));
+                                  std::to_string(min_size) + " or not a multiple of 8");
         for (uint32_t i = 0; i < capacity_; ++i)
             if (at(i).struct_size < min_size || at(i).struct_size > stride_)
                 fail(HBF_INVALID, std::string(what) + ": struct_size of element " + std::to_string(i) + " is " +
