@@ -51,6 +51,12 @@ changed_since() {
     { git diff --name-only --diff-filter=d "$base" -- && git ls-files --others --exclude-standard; } | sort -u
 }
 
+layout() { # FILE...
+    clang-format-19 --dry-run --Werror "$@" 2>&1 | grep -E 'error:' | cut -d: -f1 | sort | uniq -c |
+        awk '{ print $2 ": " $1 " places; ./dev fmt mends them" }'
+    ((PIPESTATUS[0] == 0))
+}
+
 # tidy FILE...: each through clang-tidy, as many at a time as there are processors.
 tidy() {
     local compiled
@@ -95,9 +101,7 @@ dev_lint() {
 
     say 'Layout (clang-format)'
     mapfile -t files < <(c_files)
-    clang-format-19 --dry-run --Werror "${files[@]}" 2>&1 | grep -E 'error:' | cut -d: -f1 | sort | uniq -c |
-        awk '{ print $2 ": " $1 " places; ./dev fmt mends them" }'
-    ((PIPESTATUS[0] == 0)) || broken+=('layout')
+    layout "${files[@]}" || broken+=('layout')
 
     say 'Mistakes (clang-tidy)'
     configure build '' ''
