@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program as a user of an installed libhbf writes it: the public headers alone, the flags of hbf.pc.
 #include <cstdio>
+
 #include <hbf/system.hpp>
 
 int main() {

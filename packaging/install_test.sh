@@ -61,7 +61,8 @@ grep -qE '^[1-9][0-9]* tiers$' <<<"$said" || wrong 'the program found no tier'
 
 # A plugin.
 # shellcheck disable=SC2086,SC2046
-$CC -std=c11 "${warnings[@]}" -shared -fPIC "$source/plugin_in_c.c" $(flags --cflags --libs hbf-plugin-sdk) -o "$stage/in_c.so"
+$CC -std=c11 "${warnings[@]}" -shared -fPIC "$source/plugin_in_c.c" $(flags --cflags --libs hbf-plugin-sdk) \
+    -o "$stage/in_c.so"
 exported=$(nm -D --defined-only "$stage/in_c.so" | awk '{ print $3 }')
 [[ $exported == hbf_plugin_query ]] || wrong "a plugin in C exports: $exported"
 # shellcheck disable=SC2086,SC2046

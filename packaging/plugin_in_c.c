@@ -3,7 +3,9 @@
 #include <hbf/abi.h>
 
 int hidden_by_the_linker_script(void);
-int hidden_by_the_linker_script(void) { return 1; }
+int hidden_by_the_linker_script(void) {
+    return 1;
+}
 
 static hbf_status probe(const hbf_probe_in *in, hbf_probe_out *out, hbf_error *error) {
     (void)in, (void)error;
@@ -17,7 +19,9 @@ static hbf_status create(const hbf_create_in *in, hbf_instance **out, hbf_error 
     return HBF_UNAVAILABLE;
 }
 
-static void destroy(hbf_instance *instance) { (void)instance; }
+static void destroy(hbf_instance *instance) {
+    (void)instance;
+}
 
 static const void *get_extension(hbf_instance *instance, hbf_string id) {
     (void)instance, (void)id;

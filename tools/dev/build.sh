@@ -4,6 +4,10 @@
 
 readonly build_space_mib=1500
 
+# ninja starts the compiler later, by itself: what ccache has to know stands in the environment of every command.
+export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$root
+if [[ -z ${CCACHE_DIR:-} && ! -w ${HOME:-/nonexistent} ]]; then export CCACHE_DIR=$root/.cache/ccache; fi
+
 # The first g++ that knows enough C++20; Ubuntu 22.04's own "g++" is version 11, beside it g++-12 can be installed.
 find_gcc() {
     local candidate
@@ -28,7 +32,7 @@ compilers() {
     [[ -n ${cc:-} ]] || cc=${cxx/clang++/clang} cc=${cc/g++/gcc}
     have "${cxx##* }" || fail "$exit_undecided" "compiler '$cxx' was not found"
     if have ccache && [[ $cxx != ccache* ]]; then cache='ccache '; fi
-    export CC="$cache$cc" CXX="$cache$cxx" CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$root
+    export CC="$cache$cc" CXX="$cache$cxx"
 }
 
 # build_folder SANITIZER COMPILER: where such a build lives.

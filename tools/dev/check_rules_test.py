@@ -27,6 +27,7 @@ class Rules(unittest.TestCase):
 
     def test_good_files_pass(self):
         self.assertEqual(self.found('core/a.cpp', SPDX + 'int a; // amd64 and whip are no vendors\n'), [])
+        self.assertEqual(self.found('core/host/a_test.cpp', SPDX + '// intel_iommu=on\n'), [])
         self.assertEqual(self.found('plugins/a/a.cpp', SPDX + '// CUDA may be named here\n'), [])
         self.assertEqual(self.found('tools/a.py', '#!/usr/bin/env python3\n' + SPDX.replace('//', '#')), [])
         self.assertEqual(self.found('a.md', '| ' + 'wide ' * 40 + '|\n'), [])
