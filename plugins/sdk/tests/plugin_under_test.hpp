@@ -33,6 +33,10 @@ hbf_host_info host_info();
 inline hbf_string text(const std::string &from) {
     return {from.data(), from.size()};
 }
+inline hbf_string text(const char *literal) {
+    return {literal, std::char_traits<char>::length(literal)};
+}
+hbf_string text(std::string &&) = delete; // nobody would keep it
 
 // An error buffer that remembers what it was.
 struct Error {

@@ -40,7 +40,7 @@ void expect_sizes_honoured(const Case<T> &c) {
         EXPECT_TRUE(c.written(*exact.get()));
     }
     {
-        AtPageEnd<T> small(c.min_size - 4);
+        AtPageEnd<T> small(c.min_size - 8);
         Error error;
         EXPECT_EQ(c.call(device, small.get(), error), HBF_INVALID);
         EXPECT_NE(error.message().find("struct_size"), std::string::npos) << error.message();
