@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "pinned_buffers.hpp"
 #include "thread_engine.hpp"
 #include "uring_engine.hpp"
 

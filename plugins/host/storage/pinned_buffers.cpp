@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace hbf::host {
@@ -72,6 +73,13 @@ int PinnedBuffers::find(const std::byte *data, uint64_t size) {
         return static_cast<int>(slot);
     }
     return -1;
+}
+
+uint64_t pinned_limit() {
+    constexpr uint64_t ours = 256ull << 20; // pinning takes time and memory that nobody else can use
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return ours;
+    return std::min<uint64_t>(limit.rlim_cur, ours);
 }
 
 } // namespace hbf::host

@@ -10,6 +10,9 @@
 
 namespace hbf::host {
 
+// The most one ring pins: RLIMIT_MEMLOCK, and a bound of our own.
+uint64_t pinned_limit();
+
 class BufferRegistrar {
 public:
     virtual ~BufferRegistrar() = default;

@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 #include <liburing.h>
-#include <sys/resource.h>
 
 #include "io_error.hpp"
 #include "pinned_buffers.hpp"
@@ -134,12 +133,5 @@ private:
 } // namespace
 
 std::unique_ptr<Engine> make_uring_engine(uint32_t capacity) { return std::make_unique<UringEngine>(capacity); }
-
-uint64_t pinned_limit() {
-    constexpr uint64_t ours = 256ull << 20; // pinning takes time and memory that nobody else can use
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return ours;
-    return std::min<uint64_t>(limit.rlim_cur, ours);
-}
 
 } // namespace hbf::host

@@ -2,16 +2,11 @@
 // The engine on io_uring.
 #pragma once
 
-#include <string>
-
 #include "engine.hpp"
 
 namespace hbf::host {
 
 // Throws sdk::Failure UNSUPPORTED or PERMISSION where the kernel has no io_uring good enough, or refuses it, saying why.
 std::unique_ptr<Engine> make_uring_engine(uint32_t capacity);
-
-// The most an engine pins, by RLIMIT_MEMLOCK and a bound of our own; UINT64_MAX never.
-uint64_t pinned_limit();
 
 } // namespace hbf::host

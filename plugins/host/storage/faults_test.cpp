@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a healthy disk never shows: short transfers, errors, devices that go away.
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+#include "faulty_engine.hpp"
+#include "io_calls.hpp"
+#include "testing.hpp"
+#include "thread_engine.hpp"
+
+namespace hbf::host {
+namespace {
+
+using namespace testing;
+
+class FaultsTest : public ::testing::Test {
+protected:
+    // Requests go to threads, which need no kernel feature; what is under test is the answer to what comes back.
+    std::unique_ptr<StorageTier> tier(FaultScript script) {
+        StorageInternals internals;
+        internals.engine = [script = std::move(script)](uint32_t capacity) {
+            return std::make_unique<FaultyEngine>(make_thread_engine(capacity), script);
+        };
+        StorageOptions options;
+        options.path = scratch_.path();
+        return open_storage(options, {}, internals);
+    }
+    static Fault none(const IoRequest &, uint64_t) { return {}; }
+
+    ScratchDirectory scratch_;
+};
+
+TEST_F(FaultsTest, ShortTransfersAreContinued) {
+    std::atomic<unsigned> requests{0};
+    auto tier = this->tier([&](const IoRequest &request, uint64_t number) {
+        ++requests;
+        return Fault{.shorten_to = number % 3 == 0 ? 4096 : number % 3 == 1 ? 65536 + 512 : request.size};
+    });
+    auto file = tier->create(3 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    auto data = pattern(1, 0, 3 << 20);
+    ASSERT_EQ(write(*channel, *file, 0, data.data(), data.size()).status, HBF_OK);
+    const unsigned for_write = requests;
+    EXPECT_GT(for_write, 24u) << "nothing was shortened"; // 3 MiB unaligned: 24 buffers if all were whole
+    std::vector<std::byte> got(data.size());
+    ASSERT_EQ(read(*channel, *file, 0, got.data(), got.size()).status, HBF_OK);
+    EXPECT_EQ(got, data);
+}
+
+TEST_F(FaultsTest, ShortDirectTransfersAreContinued) {
+    auto tier = this->tier([](const IoRequest &, uint64_t number) { return Fault{.shorten_to = number % 2 ? 512u : 8192u * 3}; });
+    auto file = tier->create(2 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    auto memory = aligned_bytes(2 << 20);
+    auto data = pattern(2, 0, 2 << 20);
+    std::memcpy(memory.get(), data.data(), data.size());
+    ASSERT_EQ(write(*channel, *file, 0, memory.get(), data.size()).status, HBF_OK);
+    std::memset(memory.get(), 0, data.size());
+    ASSERT_EQ(read(*channel, *file, 0, memory.get(), data.size()).status, HBF_OK);
+    EXPECT_EQ(std::memcmp(memory.get(), data.data(), data.size()), 0);
+}
+
+TEST_F(FaultsTest, AReadThatComesToNothingIsDataLossAtItsPlace) {
+    auto tier = this->tier([](const IoRequest &request, uint64_t) {
+        return !request.write && request.offset >= (1 << 20) ? Fault{.shorten_to = 0} : Fault{};
+    });
+    auto file = tier->create(4 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    auto memory = aligned_bytes(4 << 20);
+    IoResult result = read(*channel, *file, 0, memory.get(), 4 << 20);
+    EXPECT_EQ(result.status, HBF_DATA_LOSS);
+    EXPECT_EQ(result.offset, 1u << 20);
+    EXPECT_NE(result.message.find(scratch_.path()), std::string::npos) << result.message;
+    EXPECT_EQ(read(*channel, *file, 0, memory.get(), 1 << 20).status, HBF_OK) << "what is not lost can still be read";
+    EXPECT_EQ(read(*channel, *file, (1 << 20) - 512, memory.get(), 1024).status, HBF_DATA_LOSS) << "lost stays lost";
+}
+
+TEST_F(FaultsTest, AWriteThatComesToNothingIsNeverSuccess) {
+    auto tier = this->tier([](const IoRequest &request, uint64_t) {
+        return request.write && request.offset == (2 << 20) ? Fault{.shorten_to = 0} : Fault{};
+    });
+    auto file = tier->create(4 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    auto memory = aligned_bytes(4 << 20);
+    IoResult result = write(*channel, *file, 0, memory.get(), 4 << 20);
+    EXPECT_EQ(result.status, HBF_DATA_LOSS);
+    EXPECT_EQ(result.offset, 2u << 20);
+}
+
+struct ErrorCase {
+    int error;
+    hbf_status status;
+};
+class FaultErrors : public FaultsTest, public ::testing::WithParamInterface<ErrorCase> {};
+
+TEST_P(FaultErrors, KeepTheirMeaningAndPlace) {
+    auto [error, status] = GetParam();
+    auto tier = this->tier([error = error](const IoRequest &request, uint64_t) {
+        return request.offset >= (3 << 20) ? Fault{.answer = -error} : Fault{};
+    });
+    auto file = tier->create(8 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    auto memory = aligned_bytes(8 << 20);
+    for (bool writing : {true, false}) {
+        IoResult result = writing ? write(*channel, *file, 0, memory.get(), 8 << 20) : read(*channel, *file, 0, memory.get(), 8 << 20);
+        EXPECT_EQ(result.status, status) << result.message;
+        EXPECT_EQ(result.offset, 3u << 20) << "the first byte that failed";
+        EXPECT_NE(result.message.find(std::strerror(error)), std::string::npos) << result.message;
+        EXPECT_NE(result.message.find("3145728"), std::string::npos) << result.message;
+    }
+    EXPECT_EQ(channel->in_flight(), 0u);
+    EXPECT_EQ(write(*channel, *file, 0, memory.get(), 1 << 20).status, HBF_OK) << "the channel goes on";
+}
+
+INSTANTIATE_TEST_SUITE_P(Errno, FaultErrors,
+                         ::testing::Values(ErrorCase{EIO, HBF_DEVICE_LOST}, ErrorCase{ENODEV, HBF_DEVICE_LOST},
+                                           ErrorCase{ENXIO, HBF_DEVICE_LOST}, ErrorCase{EROFS, HBF_PERMISSION},
+                                           ErrorCase{EACCES, HBF_PERMISSION}, ErrorCase{ENOSPC, HBF_EXHAUSTED},
+                                           ErrorCase{EDQUOT, HBF_EXHAUSTED}, ErrorCase{ENODATA, HBF_DATA_LOSS},
+                                           ErrorCase{EBADMSG, HBF_DATA_LOSS}, ErrorCase{EINVAL, HBF_INTERNAL}));
+
+TEST_F(FaultsTest, InterruptedRequestsAreAskedAgain) {
+    auto tier = this->tier([](const IoRequest &, uint64_t number) {
+        const int errors[] = {EAGAIN, EINTR, ECANCELED};
+        return number % 4 < 3 ? Fault{.answer = -errors[number % 4]} : Fault{};
+    });
+    auto file = tier->create(4 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    auto data = pattern(7, 0, 4 << 20);
+    ASSERT_EQ(write(*channel, *file, 0, data.data(), data.size()).status, HBF_OK);
+    std::vector<std::byte> got(data.size());
+    ASSERT_EQ(read(*channel, *file, 0, got.data(), got.size()).status, HBF_OK);
+    EXPECT_EQ(got, data);
+}
+
+TEST_F(FaultsTest, RequestsThatAreCancelledForEverFailInTheEnd) {
+    auto tier = this->tier([](const IoRequest &, uint64_t) { return Fault{.answer = -ECANCELED}; });
+    auto file = tier->create(4096, "", false);
+    auto channel = tier->create_channel(1);
+    auto memory = aligned_bytes(4096);
+    EXPECT_EQ(read(*channel, *file, 0, memory.get(), 4096).status, HBF_INTERNAL);
+}
+
+// Partial blocks go by the calls table, not by the engine.
+struct CallFaults {
+    static inline std::atomic<int> error{0};
+    static ssize_t read(int fd, void *data, size_t size, off_t offset) {
+        if (error) return errno = error, -1;
+        return system_io.read(fd, data, size, offset);
+    }
+};
+
+TEST_F(FaultsTest, PartialBlocksReportErrorsToo) {
+    StorageInternals internals;
+    internals.calls.read = CallFaults::read;
+    internals.engine = [](uint32_t capacity) { return make_thread_engine(capacity); };
+    StorageOptions options;
+    options.path = scratch_.path();
+    auto tier = open_storage(options, {}, internals);
+    hbf_tier_info info{};
+    tier->describe(info);
+    if (info.flags & HBF_TIER_FLAG_DEGRADED) GTEST_SKIP() << "no O_DIRECT here, so no partial blocks: " << info.detail;
+    auto file = tier->create(1 << 20, "", false);
+    auto channel = tier->create_channel(1);
+    auto data = pattern(8, 0, 10);
+    CallFaults::error = EIO;
+    IoResult result = write(*channel, *file, 5000, data.data(), 10);
+    CallFaults::error = 0;
+    EXPECT_EQ(result.status, HBF_DEVICE_LOST) << result.message;
+    EXPECT_EQ(write(*channel, *file, 5000, data.data(), 10).status, HBF_OK);
+    std::vector<std::byte> got(10);
+    ASSERT_EQ(read(*channel, *file, 5000, got.data(), 10).status, HBF_OK);
+    EXPECT_EQ(got, data);
+}
+
+} // namespace
+} // namespace hbf::host

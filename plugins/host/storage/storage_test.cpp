@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tier as a user meets it, on the disk under the build folder.
+#include "storage_tier.hpp"
+
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "direct_probe.hpp"
+#include "fd.hpp"
+#include "testing.hpp"
+
+namespace hbf::host {
+namespace {
+
+using namespace testing;
+
+struct Variant {
+    bool uring, direct, nameless;
+};
+
+class StorageTest : public ::testing::TestWithParam<Variant> {
+protected:
+    std::unique_ptr<StorageTier> tier(uint64_t capacity = 64 << 20) {
+        StorageOptions options;
+        options.path = scratch_.path();
+        options.capacity = capacity;
+        options.uring = GetParam().uring;
+        options.direct = GetParam().direct;
+        StorageInternals internals;
+        internals.nameless_files = GetParam().nameless;
+        return open_storage(options, log_.log(), internals);
+    }
+    static hbf_tier_info describe(const StorageTier &tier) {
+        hbf_tier_info info{};
+        info.struct_size = sizeof info;
+        tier.describe(info);
+        return info;
+    }
+
+    // The file behind an unnamed region, from outside: as another program of this user could reach it.
+    Fd steal(uint64_t size) const {
+        for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+            std::error_code gone;
+            const std::string target = std::filesystem::read_symlink(entry.path(), gone);
+            struct stat info {};
+            if (target.find(scratch_.path()) != 0 || ::stat(entry.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+            if (static_cast<uint64_t>(info.st_size) == size) return Fd(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
+        }
+        return {};
+    }
+
+    ScratchDirectory scratch_;
+    KeptLog log_;
+};
+
+TEST_P(StorageTest, SaysWhatItIs) {
+    auto tier = this->tier();
+    hbf_tier_info info = describe(*tier);
+    EXPECT_EQ(info.kind, HBF_TIER_COLD);
+    EXPECT_EQ(info.media, HBF_MEDIA_FILE);
+    EXPECT_EQ(info.access, HBF_ACCESS_DMA);
+    EXPECT_EQ(info.capacity, 64u << 20);
+    EXPECT_EQ(info.available, 64u << 20);
+    EXPECT_STREQ(info.name, "storage0");
+    const std::string detail = info.detail;
+    if (!GetParam().uring || !GetParam().direct) {
+        EXPECT_TRUE(info.flags & HBF_TIER_FLAG_DEGRADED);
+        EXPECT_NE(detail.find("option"), std::string::npos) << detail;
+        EXPECT_NE(log_.text().find("option"), std::string::npos) << "a fallback is never silent";
+    }
+    if (!(info.flags & HBF_TIER_FLAG_DEGRADED)) EXPECT_EQ(log_.text(), "");
+    if (!GetParam().direct) EXPECT_NE(detail.find("page cache in use"), std::string::npos) << detail;
+    EXPECT_NE(detail.find(scratch_.path()), std::string::npos) << detail;
+}
+
+TEST_P(StorageTest, UnnamedRegionsLeaveNoNameAndGiveTheirSpaceBack) {
+    auto tier = this->tier();
+    auto file = tier->create(10 << 20, "", false);
+    if (GetParam().nameless) EXPECT_TRUE(scratch_.names().empty());
+    EXPECT_EQ(describe(*tier).available, 54u << 20);
+    file.reset();
+    EXPECT_TRUE(scratch_.names().empty());
+    EXPECT_EQ(describe(*tier).available, 64u << 20);
+}
+
+TEST_P(StorageTest, SpaceIsReallyTaken) {
+    auto tier = this->tier();
+    auto file = tier->create(5000, "", false); // rounded up to whole granules
+    auto stored = describe(*tier).capacity - describe(*tier).available;
+    EXPECT_EQ(stored % describe(*tier).granule, 0u);
+    Fd outside = steal(stored);
+    ASSERT_TRUE(outside);
+    struct stat info {};
+    ASSERT_EQ(::fstat(outside.get(), &info), 0);
+    EXPECT_GE(static_cast<uint64_t>(info.st_blocks) * 512, stored) << "a sparse file meets a full disk later";
+    EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_P(StorageTest, CapacityIsALimitAndEarlierRegionsStay) {
+    auto tier = this->tier(16 << 20);
+    auto first = tier->create(12 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    auto data = pattern(1, 0, 12 << 20);
+    ASSERT_EQ(write(*channel, *first, 0, data.data(), data.size()).status, HBF_OK);
+    auto full = failure_of([&] { tier->create(8 << 20, "", false); });
+    EXPECT_EQ(full.status, HBF_EXHAUSTED);
+    EXPECT_NE(full.message.find("8388608"), std::string::npos) << full.message;
+    EXPECT_NE(full.message.find("16777216"), std::string::npos) << full.message;
+    EXPECT_EQ(failure_of([&] { tier->create(UINT64_MAX, "", false); }).status, HBF_EXHAUSTED);
+    EXPECT_EQ(failure_of([&] { tier->create(0, "", false); }).status, HBF_INVALID);
+    std::vector<std::byte> got(data.size());
+    ASSERT_EQ(read(*channel, *first, 0, got.data(), got.size()).status, HBF_OK);
+    EXPECT_EQ(got, data);
+    EXPECT_EQ(describe(*tier).available, 4u << 20) << "a refused region took space";
+}
+
+TEST_P(StorageTest, FreshRegionsShowNobodysData) {
+    auto tier = this->tier();
+    auto channel = tier->create_channel(4);
+    auto secret = pattern(9, 0, 4 << 20);
+    auto first = tier->create(secret.size(), "", false);
+    ASSERT_EQ(write(*channel, *first, 0, secret.data(), secret.size()).status, HBF_OK);
+    first.reset();
+    auto second = tier->create(secret.size(), "", false);
+    std::vector<std::byte> got(secret.size(), std::byte{1});
+    ASSERT_EQ(read(*channel, *second, 0, got.data(), got.size()).status, HBF_OK);
+    EXPECT_EQ(got, std::vector<std::byte>(got.size()));
+}
+
+TEST_P(StorageTest, NothingStaysInThePageCache) {
+    auto tier = this->tier();
+    if (std::string(describe(*tier).detail).find("page cache in use") != std::string::npos)
+        GTEST_SKIP() << "the tier says so itself: " << describe(*tier).detail;
+    auto file = tier->create(4 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    auto data = pattern(2, 0, (4 << 20) - 777);
+    ASSERT_EQ(write(*channel, *file, 77, data.data(), data.size()).status, HBF_OK);
+    std::vector<std::byte> got(data.size());
+    ASSERT_EQ(read(*channel, *file, 77, got.data(), got.size()).status, HBF_OK);
+    EXPECT_EQ(got, data);
+    Fd outside = steal(4 << 20);
+    ASSERT_TRUE(outside);
+    EXPECT_EQ(resident_pages(outside.get(), 4 << 20), 0);
+}
+
+TEST_P(StorageTest, TruncatedFileIsDataLossFromItsFirstMissingByte) {
+    auto tier = this->tier();
+    auto file = tier->create(4 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    auto data = pattern(3, 0, 4 << 20);
+    ASSERT_EQ(write(*channel, *file, 0, data.data(), data.size()).status, HBF_OK);
+    constexpr uint64_t left = (2 << 20) + 4096 * 3;
+    ASSERT_EQ(::ftruncate(steal(4 << 20).get(), left), 0);
+    std::vector<std::byte> got(4 << 20);
+    IoResult result = read(*channel, *file, 0, got.data(), got.size());
+    EXPECT_EQ(result.status, HBF_DATA_LOSS);
+    EXPECT_EQ(result.offset, left);
+    EXPECT_NE(result.message.find(std::to_string(left)), std::string::npos) << result.message;
+    EXPECT_EQ(read(*channel, *file, 0, got.data(), left).status, HBF_OK) << "what is left can be read";
+    EXPECT_EQ(std::memcmp(got.data(), data.data(), left), 0);
+}
+
+TEST_P(StorageTest, WritesDoNotHideATruncation) {
+    auto tier = this->tier();
+    auto file = tier->create(4 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    auto data = pattern(3, 0, 4 << 20);
+    ASSERT_EQ(write(*channel, *file, 0, data.data(), data.size()).status, HBF_OK);
+    Fd outside = steal(4 << 20);
+    ASSERT_EQ(::ftruncate(outside.get(), 1 << 20), 0);
+    // Taken, this write would grow the file again, and what is before it would read as zeros.
+    IoResult result = write(*channel, *file, 3 << 20, data.data(), 1 << 20);
+    EXPECT_EQ(result.status, HBF_DATA_LOSS) << result.message;
+    EXPECT_EQ(result.offset, 3u << 20) << "the first byte of this write that is lost";
+    struct stat info {};
+    ASSERT_EQ(::fstat(outside.get(), &info), 0);
+    EXPECT_EQ(info.st_size, 1 << 20);
+    EXPECT_EQ(read(*channel, *file, 2 << 20, data.data(), 4096).status, HBF_DATA_LOSS);
+}
+
+TEST_P(StorageTest, NamedRegionAppearsWholeWhenPublished) {
+    auto tier = this->tier();
+    auto channel = tier->create_channel(4);
+    auto data = pattern(4, 0, 300000);
+    {
+        auto file = tier->create(300000, "blocks", false);
+        ASSERT_EQ(write(*channel, *file, 0, data.data(), data.size()).status, HBF_OK);
+        EXPECT_FALSE(std::filesystem::exists(scratch_.path() + "/blocks")) << "half-written files have no name";
+        EXPECT_EQ(tier->create(300000, "blocks", true), file) << "inside the process it can be shared already";
+        EXPECT_EQ(failure_of([&] { tier->create(4096, "blocks", false); }).status, HBF_INVALID);
+        file->publish();
+        file->publish();
+    }
+    EXPECT_EQ(scratch_.names(), std::vector<std::string>{"blocks"});
+    EXPECT_EQ(failure_of([&] { tier->create(4096, "blocks", false); }).status, HBF_INVALID) << "never replaced";
+    EXPECT_EQ(failure_of([&] { tier->create(4096, "other", true); }).status, HBF_UNAVAILABLE);
+    channel.reset();
+    tier.reset();
+
+    tier = this->tier(); // as another process would find it
+    channel = tier->create_channel(4);
+    auto file = tier->create(300000, "blocks", true);
+    std::vector<std::byte> got(300000);
+    ASSERT_EQ(read(*channel, *file, 0, got.data(), got.size()).status, HBF_OK);
+    EXPECT_EQ(got, data);
+    struct stat info {};
+    ASSERT_EQ(::stat((scratch_.path() + "/blocks").c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, 0600u);
+    EXPECT_EQ(describe(*tier).available, (64u << 20) - static_cast<uint64_t>(info.st_size)) << "named files count";
+}
+
+TEST_P(StorageTest, NamedRegionThatIsNeverPublishedNeverWas) {
+    auto tier = this->tier();
+    tier->create(300000, "blocks", false).reset();
+    EXPECT_TRUE(scratch_.names().empty());
+    EXPECT_EQ(describe(*tier).available, 64u << 20);
+}
+
+TEST_P(StorageTest, NamedRegionThatLostItsTailIsNotOpened) {
+    {
+        auto tier = this->tier();
+        tier->create(1 << 20, "blocks", false)->publish();
+    }
+    auto tier = this->tier();
+    const std::string path = scratch_.path() + "/blocks";
+    ASSERT_EQ(::truncate(path.c_str(), 512 << 10), 0);
+    auto shorter = failure_of([&] { tier->create(1 << 20, "blocks", true); });
+    EXPECT_EQ(shorter.status, HBF_DATA_LOSS);
+    EXPECT_EQ(shorter.offset, 512u << 10);
+    ASSERT_EQ(::truncate(path.c_str(), 1000), 0);
+    auto odd = failure_of([&] { tier->create(500, "blocks", true); });
+    EXPECT_EQ(odd.status, HBF_DATA_LOSS) << "no region ends inside a granule";
+    EXPECT_EQ(odd.offset, 1000u);
+}
+
+TEST_P(StorageTest, TwoThreadsWithAChannelEach) {
+    auto tier = this->tier();
+    auto shared = tier->create(4 << 20, "", false);
+    auto work = [&](uint64_t seed) {
+        auto channel = tier->create_channel(4);
+        auto mine = tier->create(2 << 20, "", false);
+        auto memory = aligned_bytes(2 << 20);
+        tier->register_memory(memory.get(), 2 << 20);
+        auto data = pattern(seed, 0, 2 << 20);
+        for (int round = 0; round < 3; ++round) {
+            std::memcpy(memory.get(), data.data(), data.size());
+            EXPECT_EQ(write(*channel, *mine, 0, memory.get(), data.size()).status, HBF_OK);
+            EXPECT_EQ(write(*channel, *shared, seed << 21, memory.get(), data.size()).status, HBF_OK);
+            std::memset(memory.get(), 0, data.size());
+            EXPECT_EQ(read(*channel, *mine, 0, memory.get(), data.size()).status, HBF_OK);
+            EXPECT_EQ(std::memcmp(memory.get(), data.data(), data.size()), 0);
+            EXPECT_EQ(read(*channel, *shared, seed << 21, memory.get(), data.size()).status, HBF_OK);
+            EXPECT_EQ(std::memcmp(memory.get(), data.data(), data.size()), 0);
+        }
+        tier->unregister_memory(memory.get());
+    };
+    std::thread other(work, 1);
+    work(0);
+    other.join();
+}
+
+TEST_P(StorageTest, RegisteredMemoryMayComeAndGoWhileTheChannelLives) {
+    auto tier = this->tier();
+    auto channel = tier->create_channel(4);
+    auto file = tier->create(1 << 20, "", false);
+    for (uint64_t round = 0; round < 100; ++round) { // more ranges than a ring has slots
+        auto memory = aligned_bytes(1 << 20);
+        tier->register_memory(memory.get(), 1 << 20);
+        auto data = pattern(round, 0, 1 << 20);
+        std::memcpy(memory.get(), data.data(), data.size());
+        ASSERT_EQ(write(*channel, *file, 0, memory.get(), data.size()).status, HBF_OK);
+        std::memset(memory.get(), 0, data.size());
+        ASSERT_EQ(read(*channel, *file, 0, memory.get(), data.size()).status, HBF_OK);
+        ASSERT_EQ(std::memcmp(memory.get(), data.data(), data.size()), 0);
+        tier->unregister_memory(memory.get());
+    }
+}
+
+TEST_P(StorageTest, TwoInstancesOfOneProcessShareADirectory) {
+    auto one = tier(), two = tier();
+    auto first = one->create(4096, "a", false);
+    EXPECT_EQ(failure_of([&] { two->create(4096, "a", false); }).status, HBF_INVALID);
+    EXPECT_EQ(two->create(4096, "a", true), first);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, StorageTest,
+                         ::testing::Values(Variant{true, true, true}, Variant{false, true, true}, Variant{true, false, true},
+                                           Variant{false, false, false}),
+                         [](const auto &info) {
+                             return std::string(info.param.uring ? "uring" : "threads") +
+                                    (info.param.direct ? "Direct" : "Buffered") + (info.param.nameless ? "" : "Temporary");
+                         });
+
+} // namespace
+} // namespace hbf::host
