@@ -96,19 +96,20 @@ TEST(Instance, NullsAreRefusedEverywhere) {
     const hbf_batch batch{sizeof batch, HBF_COMMAND_SIZE, nullptr, 0};
     hbf_queue *queue = nullptr;
     uint64_t value = 0;
-    EXPECT_EQ(plugin().create(nullptr, &device.instance, error), HBF_INVALID);
-    device.destroy(); // nothing: create set the handle to NULL
-    Device other;
+    hbf_instance *instance = device.instance;
+    EXPECT_EQ(plugin().create(nullptr, &instance, error), HBF_INVALID);
+    EXPECT_EQ(instance, nullptr);
+    EXPECT_EQ(plugin().create(nullptr, nullptr, error), HBF_INVALID);
     EXPECT_EQ(tier.describe(nullptr, 0, &info, error), HBF_INVALID);
     EXPECT_EQ(tier.alloc(nullptr, &desc, &region, error), HBF_INVALID);
     EXPECT_EQ(tier.free(nullptr, 1, error), HBF_INVALID);
-    EXPECT_EQ(tier.free(other.instance, 0, error), HBF_INVALID);
-    EXPECT_EQ(tier.register_host(other.instance, nullptr, 64, &region, error), HBF_INVALID);
-    EXPECT_EQ(tier.register_host(other.instance, &info, 0, &region, error), HBF_INVALID);
-    EXPECT_EQ(tier.register_host(other.instance, &info, UINT64_MAX, &region, error), HBF_INVALID) << "wraps around";
+    EXPECT_EQ(tier.free(device.instance, 0, error), HBF_INVALID);
+    EXPECT_EQ(tier.register_host(device.instance, nullptr, 64, &region, error), HBF_INVALID);
+    EXPECT_EQ(tier.register_host(device.instance, &info, 0, &region, error), HBF_INVALID);
+    EXPECT_EQ(tier.register_host(device.instance, &info, UINT64_MAX, &region, error), HBF_INVALID) << "wraps around";
     EXPECT_EQ(queues.info(nullptr, &queue_info, error), HBF_INVALID);
     EXPECT_EQ(queues.create(nullptr, &queue_desc, &queue, error), HBF_INVALID);
-    EXPECT_EQ(queues.create(other.instance, &queue_desc, nullptr, error), HBF_INVALID);
+    EXPECT_EQ(queues.create(device.instance, &queue_desc, nullptr, error), HBF_INVALID);
     EXPECT_EQ(queues.submit(nullptr, &batch, &value, error), HBF_INVALID);
     EXPECT_EQ(queues.submit(nullptr, &batch, nullptr, error), HBF_INVALID);
     EXPECT_EQ(queues.wait(nullptr, 1, 0, error), HBF_INVALID);
