@@ -27,6 +27,7 @@ expect 2 'unknown sanitizer' ./dev test --sanitize=memory
 expect 2 "unknown option '--fast'" ./dev test --fast
 expect 2 'more than one filter' ./dev test one two
 expect 2 'unknown argument' ./dev lint --everything
+expect 2 "no group 'toys'" ./dev packages build toys
 expect 2 "unknown compiler 'tcc'" ./dev test --compiler=tcc
 
 # A machine that has nothing: dpkg-query knows no package.
