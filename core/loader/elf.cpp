@@ -81,6 +81,12 @@ std::optional<Refusal> read_header(const ByteSource &file, Elf64_Ehdr &header) {
                             : header.e_type == ET_REL ? "an object file that was not linked into a shared object"
                                                       : fmt::format("not a shared object (ELF type {})", header.e_type));
     }
+    // Nothing here reads sections, but their table comes last in the file: if it is cut off, so may be anything before it.
+    const uint64_t table_size = uint64_t{header.e_shnum} * header.e_shentsize;
+    if (header.e_shoff != 0 && (header.e_shoff > file.size() || table_size > file.size() - header.e_shoff)) {
+        return not_a_plugin(fmt::format("a truncated ELF file (its section table reaches to byte {} of {}): copy it again",
+                                        header.e_shoff + table_size, file.size()));
+    }
     return std::nullopt;
 }
 

@@ -39,7 +39,7 @@ InstallPaths find() {
     }
     // Build tree: from core/, tools/, plugins/NAME/ ...
     fs::path top = folder;
-    for (int up = 0; up < 4 && top.has_relative_path(); ++up, top = top.parent_path()) {
+    for (int up = 0; up < 5 && top.has_relative_path(); ++up, top = top.parent_path()) {
         if (const fs::path probe = top / "core" / "hbf-probe"; is_file(probe) && is_file(top / "build.ninja")) {
             paths.probe = probe;
             paths.plugins = real_path(top / "plugins");
