@@ -8,6 +8,7 @@
 
 namespace hbf::tools {
 
+Command bandwidth_command();
 Command config_command();
 
 std::vector<Command> all_commands(); // in the order of `hbf --help`

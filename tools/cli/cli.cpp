@@ -159,6 +159,24 @@ int run(const Bound &bound) {
     return close_output() || code != 0 ? code : static_cast<int>(Exit::error);
 }
 
+int explain(const CLI::App &app, const std::vector<Command> &commands, const std::vector<Bound> &bound,
+            const std::vector<std::string> &names) {
+    const CLI::App *about = &app;
+    const auto *among = &bound;
+    auto known = names_of(commands);
+    for (const auto &name : names) {
+        auto found = std::find_if(among->begin(), among->end(), [&](const Bound &b) { return b.command->name == name; });
+        if (found == among->end()) {
+            return usage(*about, fmt::format("unknown command '{}'{}", name, did_you_mean(name, known)));
+        }
+        about = found->app;
+        known = names_of(found->command->children);
+        among = &found->children;
+    }
+    print(help_of(*about));
+    return close_output() ? 0 : static_cast<int>(Exit::error);
+}
+
 std::vector<std::string> given;
 
 } // namespace
@@ -180,9 +198,9 @@ int run_command_line(const std::vector<Command> &commands, int argc, const char 
         bound.back().app->allow_extras();
         for (auto &child : bound.back().children) child.app->allow_extras();
     }
-    std::vector<std::string> help_on;
-    auto *help = app.add_subcommand("help", "explain a command");
-    help->add_option("COMMAND", help_on, "the command to explain");
+    auto *help = app.add_subcommand("help", "explain a command: hbf help bandwidth");
+    // By hand: the parser would take the command to explain for one to run.
+    if (argc > 1 && help->get_name() == argv[1]) return explain(app, commands, bound, {argv + 2, argv + argc});
 
     try {
         app.parse(argc, argv);
@@ -196,22 +214,6 @@ int run_command_line(const std::vector<Command> &commands, int argc, const char 
     }
     if (version) {
         print(version_text());
-        return close_output() ? 0 : static_cast<int>(Exit::error);
-    }
-    if (help->parsed()) {
-        const CLI::App *about = &app;
-        const auto *among = &bound;
-        std::vector<std::string> known = names_of(commands);
-        for (const auto &name : help_on) {
-            auto found = std::find_if(among->begin(), among->end(), [&](const Bound &b) { return b.command->name == name; });
-            if (found == among->end()) {
-                return usage(*about, fmt::format("unknown command '{}'{}", name, did_you_mean(name, known)));
-            }
-            about = found->app;
-            known = names_of(found->command->children);
-            among = &found->children;
-        }
-        print(help_of(*about));
         return close_output() ? 0 : static_cast<int>(Exit::error);
     }
     const auto *one = chosen(bound);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// From samples to a verdict, and from a low figure to its likely cause.
+#pragma once
+
+#include "tools/bandwidth/result.hpp"
+
+namespace hbf::tools::bandwidth {
+
+void summarize(Row &row); // fills the figures that follow from the samples
+
+// An impossible figure (above 1.5x the best reference) fails the test itself; a low one gets its likely causes.
+void judge(Row &row, const Machine &machine);
+
+// Compares with the floor the profile has for the row, if it has one.
+void judge_floor(Row &row, const Machine &machine, const std::optional<Floor> &floor);
+
+// What would explain a low figure on this machine, the likeliest first. [pure]
+std::vector<std::string> likely_causes(const Row &row, const Machine &machine);
+
+} // namespace hbf::tools::bandwidth

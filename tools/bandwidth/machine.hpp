@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine under test as the bandwidth run sees it: tiers, memory in them, and a queue to each device. The fabric stands
+// behind it in earnest; tests bring their own, honest or lying.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/measure/target.hpp"
+#include "hbf/inventory.hpp"
+#include "hbf/tier.hpp"
+
+namespace hbf::tools::bandwidth {
+
+struct Place { // a tier of a device
+    size_t device = 0;
+    std::string device_name; // "host"
+    std::string plugin;      // "host 0.1.0"
+    bool emulated = false;
+    TierInfo tier;
+};
+
+struct QueueShape {
+    uint32_t depth = 0;    // batches in flight
+    uint32_t commands = 0; // in a batch
+};
+
+class Machine {
+public:
+    virtual ~Machine() = default;
+    virtual const std::vector<Place> &places() const = 0;
+    virtual const Inventory &inventory() const = 0;
+    virtual uint64_t available(size_t place) = 0; // bytes, as of now
+    virtual Result<measure::Buffer> allocate(size_t place, uint64_t size) = 0;
+    virtual void free(const measure::Buffer &buffer) = 0;
+
+    // The device's queue, made at first use; `shape` is what it will take, at most what was asked for.
+    virtual Result<measure::Target *> executor(size_t device, QueueShape &shape) = 0;
+    virtual std::string executor_name(size_t device) const = 0; // "host queue"
+    virtual std::vector<std::string> pci_addresses(size_t device) const = 0;
+};
+
+} // namespace hbf::tools::bandwidth

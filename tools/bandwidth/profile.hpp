@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floors a platform must reach, with where they come from. Without a profile nothing is judged against a floor.
+//
+//     { "profile": "vendor X node", "source": "datasheet 1234, table 5", "date": "2026-01-31",
+//       "floors": [ { "src": "dram0", "dst": "dram0", "gb_per_s": 9.5 } ] }
+//
+// src and dst are tier names or kinds (hbm, hbf, cold).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "tools/bandwidth/result.hpp"
+
+namespace hbf::tools::bandwidth {
+
+struct Profile {
+    struct Entry {
+        std::string src, dst;
+        double gbs = 0;
+    };
+    std::string name, source, date;
+    std::vector<Entry> floors;
+
+    std::optional<Floor> floor(const TierInfo &src, const TierInfo &dst) const; // a name before a kind
+};
+
+// The error names file, key and remedy: unknown or missing keys, wrong types, figures that are no positive number.
+tl::expected<Profile, std::string> parse_profile(std::string_view text, const std::string &file);
+tl::expected<Profile, std::string> load_profile(const std::string &file);
+
+} // namespace hbf::tools::bandwidth

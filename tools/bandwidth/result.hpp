@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run found out. Reports (text, JSON, CSV) are made from it and from nothing else.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/measure/contention.hpp"
+#include "conformance/measure/histogram.hpp"
+#include "conformance/measure/placement.hpp"
+#include "conformance/measure/reference.hpp"
+#include "conformance/measure/statistics.hpp"
+#include "conformance/measure/transfer.hpp"
+#include "tools/bandwidth/rows.hpp"
+
+namespace hbf::tools::bandwidth {
+
+enum class Status {
+    pass,
+    fail,    // wrong data, an impossible figure, below a sourced floor
+    error,   // the device or the run refused: nothing is known
+    skipped, // nothing to test: no room in the tier
+};
+std::string to_string(Status status);
+
+struct SampleRecord {
+    measure::Sample sample;
+    std::optional<measure::Contention> contention;
+};
+
+struct ReferenceSeries {
+    measure::ReferenceCopy kind{};
+    size_t threads = 1;
+    std::vector<double> gbs;
+};
+
+struct Floor {
+    double gbs = 0;
+    std::string profile, source, date;
+};
+
+enum class PageCache { not_used, bypassed, hot, unknown }; // of storage rows, from the bytes that reached the device
+
+struct Row {
+    RowSpec spec;
+    std::string src, executor, dst; // names for people
+    bool emulated = false, storage = false;
+    Status status = Status::pass;
+    std::string reason; // why it is not a pass
+
+    uint64_t bytes = 0, op_size = 0, sample_bytes = 0; // of each buffer, of a command, moved in a sample
+    uint32_t depth = 0, batch_ops = 0;
+    uint64_t wanted_bytes = 0; // for the cache to be defeated
+    bool cache_hot = false;
+    size_t warmup_passes = 0;
+    bool warmup_stable = false;
+
+    std::vector<SampleRecord> samples;
+    std::vector<double> gbs, wall_gbs; // a sample each; 1e9 bytes/s
+    measure::Summary queue, wall;      // of gbs, wall_gbs
+    double overhead_us = 0;            // median of wall less queue clock, a sample
+    std::string stopped;               // which rule ended sampling
+    bool interrupted = false;
+    size_t contended = 0;              // samples
+
+    std::vector<ReferenceSeries> references;
+    std::optional<size_t> best_reference;
+    std::optional<double> best_reference_gbs, efficiency; // 0..1 of the best reference
+
+    std::optional<Floor> floor;
+    std::vector<std::string> notes, causes;
+
+    measure::CpuPlace cpu;
+    bool bound = false;
+    std::map<int, size_t> src_pages, dst_pages; // by node
+    uint64_t src_page_size = 0, dst_page_size = 0;
+    PageCache page_cache = PageCache::not_used;
+
+    std::optional<measure::Histogram> latency; // of 64 KiB, closed loop
+    bool is_contended() const { return contended * 10 > samples.size(); } // more than a tenth of the samples
+};
+
+struct Run {
+    std::vector<Row> rows;
+    std::string started; // UTC, ISO 8601
+    std::string libhbf_version;
+    uint64_t seed = 0;
+    double elapsed_seconds = 0;
+    bool interrupted = false;
+};
+
+} // namespace hbf::tools::bandwidth

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bandwidth/rows.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+#include "core/common/suggest.hpp"
+
+namespace hbf::tools::bandwidth {
+namespace {
+
+bool device_matches(const Place &place, const std::string &wanted) {
+    return wanted.empty() || place.device_name == wanted || std::to_string(place.device) == wanted;
+}
+
+std::optional<size_t> first_memory(const Machine &machine, size_t device) {
+    const auto &places = machine.places();
+    for (size_t i = 0; i < places.size(); ++i) {
+        if (places[i].device == device && !is_storage(places[i].tier)) return i;
+    }
+    return std::nullopt;
+}
+
+template <class Known>
+tl::unexpected<std::string> unknown(const char *what, const std::string &name, const Known &known) {
+    return tl::unexpected(fmt::format("unknown {} '{}'{}; this host has: {}", what, name, did_you_mean(name, known),
+                                      fmt::join(known, ", ")));
+}
+
+} // namespace
+
+bool is_storage(const TierInfo &tier) {
+    return !tier.cpu_access && !tier.device_access &&
+           (tier.media == HBF_MEDIA_BLOCK || tier.media == HBF_MEDIA_FILE || tier.media == HBF_MEDIA_OBJECT);
+}
+
+std::string kind_name(TierKind kind) {
+    switch (kind) {
+    case TierKind::hbm: return "hbm";
+    case TierKind::hbf: return "hbf";
+    case TierKind::cold: return "cold";
+    }
+    return fmt::format("kind {}", static_cast<uint32_t>(kind));
+}
+
+std::string media_name(uint32_t media) {
+    switch (media) {
+    case HBF_MEDIA_HBM: return "HBM";
+    case HBF_MEDIA_DRAM: return "DRAM";
+    case HBF_MEDIA_CXL: return "CXL";
+    case HBF_MEDIA_PEER: return "peer";
+    case HBF_MEDIA_PINNED: return "pinned";
+    case HBF_MEDIA_BLOCK: return "block";
+    case HBF_MEDIA_FILE: return "file";
+    case HBF_MEDIA_OBJECT: return "object";
+    default: return "media unknown";
+    }
+}
+
+std::string label(const Machine &machine, size_t place) {
+    const auto &p = machine.places()[place];
+    bool several = std::any_of(machine.places().begin(), machine.places().end(), [&](const Place &o) { return o.device != p.device; });
+    return fmt::format("{}{} ({}, {}, node {})", several ? p.device_name + ":" : "", p.tier.name, kind_name(p.tier.kind),
+                       media_name(p.tier.media), p.tier.numa_node < 0 ? "unknown" : std::to_string(p.tier.numa_node));
+}
+
+tl::expected<std::vector<RowSpec>, std::string> choose_rows(const Machine &machine, const Options &options) {
+    const auto &places = machine.places();
+    std::vector<std::string> known{"hbm", "hbf", "cold"}, devices;
+    for (const auto &place : places) {
+        if (std::find(devices.begin(), devices.end(), place.device_name) == devices.end()) devices.push_back(place.device_name);
+        known.push_back(place.tier.name);
+    }
+    auto on_device = [&](const Place &place) { return device_matches(place, options.device); };
+    if (!options.device.empty() && std::none_of(places.begin(), places.end(), on_device)) {
+        return unknown("device", options.device, devices);
+    }
+    std::vector<bool> wanted(places.size(), options.tiers.empty());
+    for (const auto &name : options.tiers) {
+        // A kind that this host has no tier of is no mistake: there is nothing to test.
+        bool found = name == "hbm" || name == "hbf" || name == "cold";
+        for (size_t i = 0; i < places.size(); ++i) {
+            if (places[i].tier.name != name && kind_name(places[i].tier.kind) != name) continue;
+            wanted[i] = found = true;
+        }
+        if (!found) return unknown("tier", name, known);
+    }
+    std::vector<RowSpec> rows;
+    auto add = [&](RowSpec row) {
+        if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
+    };
+    for (size_t i = 0; i < places.size(); ++i) {
+        if (!wanted[i] || !on_device(places[i])) continue;
+        if (options.matrix) {
+            for (size_t j = 0; j < places.size(); ++j) {
+                if (wanted[j] && on_device(places[j])) add({i, j});
+            }
+        } else if (!is_storage(places[i].tier)) {
+            add({i, i});
+        } else if (auto memory = first_memory(machine, places[i].device)) {
+            add({*memory, i});
+            add({i, *memory});
+        } else {
+            add({i, i});
+        }
+    }
+    return rows;
+}
+
+} // namespace hbf::tools::bandwidth
