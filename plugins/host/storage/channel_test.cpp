@@ -48,7 +48,7 @@ protected:
         return std::make_unique<Channel>(std::move(engine), depth, system_io, PieceLimits{64 << 10, 16 << 10});
     }
 
-    std::unique_ptr<PlainFile> file(uint64_t size) const {
+    std::unique_ptr<PlainFile> make_file(uint64_t size) const {
         Fd fd(::open(scratch_.path().c_str(), O_TMPFILE | O_RDWR | (GetParam().direct ? O_DIRECT : 0), 0600));
         if (!fd) return nullptr;
         const uint64_t stored = std::max<uint64_t>((size + 4095) / 4096 * 4096, 65536);
@@ -66,7 +66,7 @@ protected:
 };
 
 #define FILE_OR_SKIP(name, size)                                                                                            \
-    auto name = file(size);                                                                                                 \
+    auto name = make_file(size);                                                                                                 \
     if (!name) GTEST_SKIP() << "no O_DIRECT, or no O_TMPFILE, in " << scratch_.path()
 
 TEST_P(ChannelTest, AgreesWithAModelOfMemory) {
@@ -94,7 +94,9 @@ TEST_P(ChannelTest, AgreesWithAModelOfMemory) {
             ASSERT_EQ(result.status, HBF_OK) << result.message;
             ASSERT_EQ(std::memcmp(at, model.data() + offset, length), 0) << "offset " << offset << " size " << length;
             ASSERT_EQ(at[length], std::byte{0xee}) << "wrote past the buffer";
-            if (at > memory.get()) ASSERT_EQ(at[-1], std::byte{0xee}) << "wrote before the buffer";
+            if (at > memory.get()) {
+                ASSERT_EQ(at[-1], std::byte{0xee}) << "wrote before the buffer";
+            }
         }
     }
 }
@@ -221,9 +223,9 @@ TEST_P(ChannelTest, AnyThreadMayDriveItInTurn) {
 INSTANTIATE_TEST_SUITE_P(Engines, ChannelTest,
                          ::testing::Values(Setup{Kind::uring, true}, Setup{Kind::uring, false}, Setup{Kind::threads, true},
                                            Setup{Kind::threads, false}),
-                         [](const auto &info) {
-                             return std::string(info.param.kind == Kind::uring ? "uring" : "threads") +
-                                    (info.param.direct ? "Direct" : "Buffered");
+                         [](const auto &variant) {
+                             return std::string(variant.param.kind == Kind::uring ? "uring" : "threads") +
+                                    (variant.param.direct ? "Direct" : "Buffered");
                          });
 
 } // namespace

@@ -146,7 +146,7 @@ TEST_P(Naming, ModeIs0600WhateverTheUmask) {
     EXPECT_TRUE(scratch.names().empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Naming, ::testing::Bool(), [](const auto &info) { return info.param ? "tmpfile" : "temporary"; });
+INSTANTIATE_TEST_SUITE_P(Ways, Naming, ::testing::Bool(), [](const auto &variant) { return variant.param ? "tmpfile" : "temporary"; });
 
 TEST(Directory, LinksAndOddFilesAreNotOpened) {
     ScratchDirectory scratch;

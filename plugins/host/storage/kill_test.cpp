@@ -81,7 +81,7 @@ TEST_P(Kill, LeavesWholeFilesAndNothingElse) {
     EXPECT_GT(whole, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Kill, ::testing::Bool(), [](const auto &info) { return info.param ? "tmpfile" : "temporary"; });
+INSTANTIATE_TEST_SUITE_P(Ways, Kill, ::testing::Bool(), [](const auto &variant) { return variant.param ? "tmpfile" : "temporary"; });
 
 } // namespace
 } // namespace hbf::host

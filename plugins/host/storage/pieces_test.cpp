@@ -31,7 +31,9 @@ void check(const Transfer &transfer, Alignment alignment, const PieceLimits &lim
             break;
         case Path::bounced:
             ASSERT_LE(piece.io_size, limits.bounced);
-            if (transfer.write) ASSERT_EQ(piece.io_size, piece.size) << "a bounced write would overwrite its neighbours";
+            if (transfer.write) {
+                ASSERT_EQ(piece.io_size, piece.size) << "a bounced write would overwrite its neighbours";
+            }
             break;
         case Path::merged:
             ASSERT_TRUE(transfer.write);

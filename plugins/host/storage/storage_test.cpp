@@ -72,15 +72,21 @@ TEST_P(StorageTest, SaysWhatItIs) {
         EXPECT_NE(detail.find("option"), std::string::npos) << detail;
         EXPECT_NE(log_.text().find("option"), std::string::npos) << "a fallback is never silent";
     }
-    if (!(info.flags & HBF_TIER_FLAG_DEGRADED)) EXPECT_EQ(log_.text(), "");
-    if (!GetParam().direct) EXPECT_NE(detail.find("page cache in use"), std::string::npos) << detail;
+    if (!(info.flags & HBF_TIER_FLAG_DEGRADED)) {
+        EXPECT_EQ(log_.text(), "");
+    }
+    if (!GetParam().direct) {
+        EXPECT_NE(detail.find("page cache in use"), std::string::npos) << detail;
+    }
     EXPECT_NE(detail.find(scratch_.path()), std::string::npos) << detail;
 }
 
 TEST_P(StorageTest, UnnamedRegionsLeaveNoNameAndGiveTheirSpaceBack) {
     auto tier = this->tier();
     auto file = tier->create(10 << 20, "", false);
-    if (GetParam().nameless) EXPECT_TRUE(scratch_.names().empty());
+    if (GetParam().nameless) {
+        EXPECT_TRUE(scratch_.names().empty());
+    }
     EXPECT_EQ(describe(*tier).available, 54u << 20);
     file.reset();
     EXPECT_TRUE(scratch_.names().empty());
@@ -290,9 +296,9 @@ TEST_P(StorageTest, TwoInstancesOfOneProcessShareADirectory) {
 INSTANTIATE_TEST_SUITE_P(Ways, StorageTest,
                          ::testing::Values(Variant{true, true, true}, Variant{false, true, true}, Variant{true, false, true},
                                            Variant{false, false, false}),
-                         [](const auto &info) {
-                             return std::string(info.param.uring ? "uring" : "threads") +
-                                    (info.param.direct ? "Direct" : "Buffered") + (info.param.nameless ? "" : "Temporary");
+                         [](const auto &variant) {
+                             return std::string(variant.param.uring ? "uring" : "threads") +
+                                    (variant.param.direct ? "Direct" : "Buffered") + (variant.param.nameless ? "" : "Temporary");
                          });
 
 } // namespace
