@@ -6,6 +6,7 @@ namespace hbf::tools {
 // One line a subcommand: declare it in commands.hpp, list it here.
 std::vector<Command> all_commands() {
     return {
+        probe_command(),
         bandwidth_command(),
         config_command(),
     };

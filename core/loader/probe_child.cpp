@@ -112,7 +112,7 @@ Result<> ProbeChild::start(const std::filesystem::path &program, const ProbeJob 
     if (!error) error = posix_spawn(&child_.id, program.c_str(), &setup.actions, &setup.attributes, arguments, environment.data());
     if (error) {
         child_.id = -1;
-        return fail(Code::unavailable, fmt::format("{}: cannot be started: {}", program.string(), std::strerror(error)));
+        return fail(Code::unsupported, fmt::format("{}: cannot be started: {}", program.string(), std::strerror(error)));
     }
     started_ = Clock::now();
     return {};

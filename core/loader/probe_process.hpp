@@ -31,7 +31,7 @@ struct ProbeLimits {
 };
 
 // Outcomes in the order of the jobs. Code::cancelled once `cancelled` says so; no process is left behind in either case.
-// Unavailable if `program` cannot be started at all.
+// Unsupported if `program` cannot be started at all.
 Result<std::vector<ProbeOutcome>> run_probes(const std::filesystem::path &program, const std::vector<ProbeJob> &jobs,
                                              const ProbeLimits &limits);
 

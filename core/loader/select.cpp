@@ -80,7 +80,7 @@ void take_record(Entry &entry, const ProbeRecord &record, std::vector<std::strin
 Result<> check_probe_program(const Yardstick &yardstick) {
     const auto &program = install_paths().probe;
     if (program.empty()) {
-        return fail(Code::unavailable, fmt::format("hbf-probe, which looks at plugins, is not where it belongs beside {}; remedy: install hbf again",
+        return fail(Code::unsupported, fmt::format("hbf-probe, which looks at plugins, is not where it belongs beside {}; remedy: install hbf again",
                                                    install_paths().self.string()));
     }
     const auto walk = walk_to(program);
