@@ -12,6 +12,7 @@
 #include "hbf/abi/plugin.h"
 #include "hbf/queue.hpp"
 #include "hbf/region.hpp"
+#include "hbf/selection.hpp"
 #include "hbf/status.hpp"
 #include "hbf/tier.hpp"
 
@@ -26,15 +27,21 @@ struct DeviceOptions {
     std::vector<std::pair<std::string, std::string>> options; // to the plugin's create
     std::string system_root = "/";
     bool litmus = true; // verify declared coherence modes at open
+
+    // What selection learnt already. Without it the plugin is asked again here, in this process.
+    std::optional<ProbedDevice> probed = {};
+    // With both, a litmus result is kept for the next process too ($XDG_CACHE_HOME/hbf/litmus), until either or the driver
+    // changes; else for this process only.
+    std::string library_sha256 = {}, boot_id = {};
 };
 
 // One verified coherence declaration.
 struct LitmusReport {
     std::string domain;
-    std::string observed;        // "hardware", "software", "not observable: ..."
-    uint64_t trials = 0;
-    double milliseconds = 0;
-    bool cached = false;
+    std::string observed;    // "hardware", "software", "not observable: ..."
+    uint64_t trials = 0;     // messages passed, by the copy engine and between CPUs
+    double milliseconds = 0; // how long that took, also when it was in an earlier process
+    bool cached = false;     // taken from an earlier run
 };
 
 struct HealthReading {

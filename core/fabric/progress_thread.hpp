@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core's one thread of its own: runs callbacks, and moves what is held back when nobody polls. Made at first use, asleep
+// when there is nothing to do, never joined: a process may exit at any point.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "hbf/status.hpp"
+
+namespace hbf::fabric {
+
+class QueueCore;
+
+class ProgressThread {
+public:
+    // [any thread] The queue is looked after from now on, until it is gone. The first time for a queue allocates and locks;
+    // later it only wakes the thread. Code::exhausted if there can be no thread; then callers' polls are what moves work.
+    static Result<> watch(QueueCore &queue) noexcept;
+    static void wake() noexcept;  // something it looks after may have moved
+    static bool on_it() noexcept; // the caller is that thread
+
+private:
+    ProgressThread() = default;
+    static ProgressThread &instance();
+    void add(QueueCore &queue); // throws
+    void run() noexcept;
+
+    std::mutex mutex_; // queues_, started_
+    std::vector<std::weak_ptr<QueueCore>> queues_;
+    bool started_ = false;
+    std::atomic<int> signal_{0};
+};
+
+} // namespace hbf::fabric

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes through the bounce buffers: copies between devices that share no path, and regions read for their checksums where the
+// CPU cannot. Two halves, so that one fills while the other empties.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/fabric/program.hpp"
+#include "kernels/host/crc32c.hpp"
+
+namespace hbf::fabric {
+namespace {
+
+constexpr uint64_t cpu_budget = 4 << 20; // bytes checked by the CPU in one call: polling never takes long
+
+// Half a copy: between a region and one of the buffers.
+Op to_bounce(const Op &op, hbf_region bounce, uint64_t bounce_offset, bool destination_side, uint64_t begin, uint64_t size) {
+    Op half{};
+    half.kind = Command::Kind::copy;
+    half.size = size;
+    half.dst_handle = bounce;
+    half.dst_offset = bounce_offset;
+    half.src_handle = destination_side ? op.dst->handle : op.src->handle;
+    half.src_offset = (destination_side ? op.dst_offset : op.src_offset) + begin;
+    half.src_software = destination_side ? op.dst->software : op.src->software;
+    return half;
+}
+
+Op from_bounce(const Op &op, hbf_region bounce, uint64_t bounce_offset, uint64_t begin, uint64_t size) {
+    Op half{};
+    half.kind = Command::Kind::copy;
+    half.size = size;
+    half.dst_handle = op.dst->handle;
+    half.dst_offset = op.dst_offset + begin;
+    half.dst_software = op.dst->software;
+    half.src_handle = bounce;
+    half.src_offset = bounce_offset;
+    return half;
+}
+
+} // namespace
+
+// Checksums of the copy's pieces from `begin` (a multiple of the granule, counted from the copy's start): kept, or compared.
+bool Program::check_pieces(const Op &op, const std::byte *bytes, uint64_t begin, uint64_t size, bool compare) noexcept {
+    uint32_t *crc = entry_->crc.data() + op.crc_begin + begin / granule_size;
+    for (uint64_t done = 0; done < size; done += granule_size, ++crc) {
+        const uint64_t length = std::min(granule_size, size - done);
+        const uint32_t found = kernels::crc32c(bytes + done, length);
+        if (!compare) {
+            *crc = found;
+        } else if (*crc != found) {
+            const uint64_t offset = op.dst_offset + begin + done;
+            try {
+                fail_with(Code::data_loss,
+                          fmt::format("bytes {} to {} of {} are not what was copied there: CRC-32C {:08x} read back, {:08x} sent",
+                                      offset, offset + length, op.dst->name, found, *crc),
+                          offset, op.dst->name);
+            } catch (...) {
+                fail_with(Code::data_loss, "out of memory", offset, {});
+            }
+            return false;
+        }
+    }
+    return true;
+}
+
+Program::Move Program::read(const Op &op, bool destination) noexcept {
+    const RegionSlot &slot = destination ? *op.dst : *op.src;
+    if (slot.cpu_readable()) {
+        const std::byte *bytes = slot.address + (destination ? op.dst_offset : op.src_offset);
+        for (uint64_t budget = cpu_budget; moved_ < op.size; budget -= granule_size) {
+            if (budget == 0) return Move::pending;
+            const uint64_t size = std::min(granule_size, op.size - moved_);
+            if (!check_pieces(op, bytes + moved_, moved_, size, destination)) return Move::failed;
+            moved_ += size;
+        }
+        return Move::done;
+    }
+    Auxiliary &auxiliary = *find(destination ? *op.dst_device : *op.src_device);
+    for (;;) {
+        bool stuck = true;
+        for (unsigned i = 0; i < 2; ++i) {
+            Half &half = halves_[i];
+            if (half.state == Half::State::reading && auxiliary.reached(half.value)) {
+                if (!check_pieces(op, bounce_.data(i), half.begin, half.size, destination)) return Move::failed;
+                moved_ += half.size;
+                half.state = Half::State::empty;
+                stuck = false;
+            }
+            if (half.state == Half::State::empty && next_ < op.size && auxiliary.has_room()) {
+                half.begin = next_;
+                half.size = std::min(Bounce::half, op.size - next_);
+                if (!send_half(auxiliary, to_bounce(op, auxiliary.bounce(), i * Bounce::half, destination, half.begin, half.size), half,
+                               slot))
+                    return Move::failed;
+                half.state = Half::State::reading;
+                next_ += half.size;
+                stuck = false;
+            }
+        }
+        if (moved_ == op.size) return Move::done;
+        if (stuck) return Move::pending;
+        if (!look()) return Move::failed;
+    }
+}
+
+Program::Move Program::stage(Op &op) noexcept {
+    Auxiliary &source = *find(*op.src_device), &destination = *find(*op.dst_device);
+    for (;;) {
+        bool stuck = true;
+        for (unsigned i = 0; i < 2; ++i) {
+            Half &half = halves_[i];
+            if (half.state == Half::State::writing && destination.reached(half.value)) {
+                moved_ += half.size;
+                half.state = Half::State::empty;
+                stuck = false;
+            }
+            if (half.state == Half::State::reading && source.reached(half.value) && destination.has_room()) {
+                if (op.integrity != Integrity::none) (void)check_pieces(op, bounce_.data(i), half.begin, half.size, false);
+                if (!send_half(destination, from_bounce(op, destination.bounce(), i * Bounce::half, half.begin, half.size), half, *op.dst))
+                    return Move::failed;
+                half.state = Half::State::writing;
+                stuck = false;
+            }
+            if (half.state == Half::State::empty && next_ < op.size && source.has_room()) {
+                half.begin = next_;
+                half.size = std::min(Bounce::half, op.size - next_);
+                if (!send_half(source, to_bounce(op, source.bounce(), i * Bounce::half, false, half.begin, half.size), half, *op.src))
+                    return Move::failed;
+                half.state = Half::State::reading;
+                next_ += half.size;
+                stuck = false;
+            }
+        }
+        if (moved_ == op.size) return Move::done;
+        if (stuck) return Move::pending;
+        if (!look()) return Move::failed;
+    }
+}
+
+bool Program::send_half(Auxiliary &auxiliary, const Op &op, Half &half, const RegionSlot &region) noexcept {
+    AbiError abi;
+    hbf_status status = HBF_OK;
+    if (auxiliary.send(&op, 1, nullptr, nullptr, &half.value, &status, abi.out()) != 0) return true;
+    fail_abi(abi, status, region.name);
+    return false;
+}
+
+} // namespace hbf::fabric
