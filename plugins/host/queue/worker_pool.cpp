@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker_pool.hpp"
+
+#include <numa.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "hbf/sdk/failure.hpp"
+
+namespace hbf::host {
+namespace {
+
+unsigned allowed_cpus() {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+    return std::max(1u, std::thread::hardware_concurrency()); // more CPUs than the set can name
+}
+
+// Keeps the calling thread to one of the nodes that its CPUs belong to. Best effort: unpinned is slower, not wrong.
+void keep_to_a_node(unsigned number) {
+    cpu_set_t allowed;
+    if (numa_available() < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    std::vector<cpu_set_t> nodes;
+    for (int node = 0; node <= numa_max_node(); ++node) {
+        cpu_set_t here;
+        CPU_ZERO(&here);
+        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+            if (CPU_ISSET(cpu, &allowed) && numa_node_of_cpu(cpu) == node) CPU_SET(cpu, &here);
+        if (CPU_COUNT(&here) > 0) nodes.push_back(here);
+    }
+    if (nodes.size() < 2) return;
+    (void)pthread_setaffinity_np(pthread_self(), sizeof(cpu_set_t), &nodes[number % nodes.size()]);
+}
+
+// New threads inherit the mask: the host's signals are for the host's threads.
+class SignalsBlocked {
+public:
+    SignalsBlocked() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_;
+};
+
+} // namespace
+
+WorkerPool::WorkerPool(unsigned workers)
+    : cpus_(allowed_cpus()), wanted_(workers ? workers : std::clamp(cpus_ - 1, 1u, 4u)) {}
+
+WorkerPool::~WorkerPool() {
+    {
+        std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    work_.notify_all();
+    for (auto &thread : threads_) thread.join();
+}
+
+void WorkerPool::start() {
+    std::lock_guard lock(mutex_);
+    if (!threads_.empty()) return;
+    const SignalsBlocked blocked;
+    threads_.reserve(wanted_);
+    for (unsigned number = 0; number < wanted_; ++number) try {
+            threads_.emplace_back([this, number] { work(number); });
+            pthread_setname_np(threads_.back().native_handle(), "hbf-copy");
+        } catch (const std::system_error &error) {
+            if (threads_.empty()) sdk::fail(HBF_EXHAUSTED, std::string("no thread for the copy workers: ") + error.what());
+            return; // fewer do the same work
+        }
+}
+
+void WorkerPool::schedule(Task &task) noexcept {
+    bool sleeping;
+    {
+        std::lock_guard lock(mutex_);
+        if (task.queued_) return;
+        task.queued_ = true;
+        task.next_ = nullptr;
+        (first_ ? last_->next_ : first_) = &task;
+        last_ = &task;
+        waiting_.fetch_add(1, std::memory_order_relaxed);
+        sleeping = asleep_ != 0;
+    }
+    if (sleeping) work_.notify_one();
+}
+
+void WorkerPool::remove(Task &task) noexcept {
+    std::unique_lock lock(mutex_);
+    if (task.queued_) {
+        Task *before = nullptr;
+        for (Task *at = first_; at != &task; at = at->next_) before = at;
+        (before ? before->next_ : first_) = task.next_;
+        if (last_ == &task) last_ = before;
+        task.queued_ = false;
+        waiting_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    finished_.wait(lock, [&] { return task.running_ == 0; });
+}
+
+void WorkerPool::work(unsigned number) {
+    keep_to_a_node(number);
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        ++asleep_;
+        work_.wait(lock, [&] { return stopping_ || first_; });
+        --asleep_;
+        if (stopping_) return;
+        Task *const task = first_;
+        first_ = task->next_;
+        if (!first_) last_ = nullptr;
+        task->queued_ = false;
+        ++task->running_;
+        waiting_.fetch_sub(1, std::memory_order_relaxed);
+        lock.unlock();
+        task->run();
+        lock.lock();
+        if (--task->running_ == 0) finished_.notify_all();
+    }
+}
+
+} // namespace hbf::host
