@@ -66,10 +66,8 @@ Driver::Stop Driver::run(const std::atomic<uint64_t> &last, const Limits &limits
 
 Driver::Block Driver::issue(const std::atomic<uint64_t> &last, const Limits &limits) {
     for (;;) {
-        if (issuing_ > seen_) {
-            seen_ = last.load(std::memory_order_seq_cst);
-            if (issuing_ > seen_) return Block::none;
-        }
+        seen_ = last.load(std::memory_order_seq_cst);
+        if (issuing_ > seen_) return Block::none;
         Slot &slot = slots_[issuing_];
         if (const Block block = issue_slot(slot, limits); block != Block::none) return block;
         if (!claimed_) (void)slot.move_on(issuing_, Slot::running); // too late to cancel now
