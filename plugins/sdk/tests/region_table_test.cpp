@@ -161,7 +161,7 @@ struct Guarded {
 };
 
 TEST(RegionTableRace, TakeAndPinNeverBothSucceed) {
-    constexpr int rounds = 20000;
+    constexpr int rounds = 200000;
     RegionTable<Guarded> table;
     std::atomic<hbf_region> current{table.insert(Guarded{})};
     std::atomic<bool> stop{false};
@@ -204,7 +204,7 @@ TEST(RegionTableRace, TakeAndPinNeverBothSucceed) {
 
 TEST(RegionTableRace, OneTakerWins) {
     RegionTable<int> table;
-    for (int round = 0; round < 500; ++round) {
+    for (int round = 0; round < 3000; ++round) {
         const hbf_region region = table.insert(round);
         std::atomic<int> winners{0}, ready{0};
         const auto take = [&] {
