@@ -16,6 +16,11 @@ namespace hbf::measure {
 
 std::string to_string(ReferenceCopy kind) { return kind == ReferenceCopy::libc_memcpy ? "memcpy" : "streaming"; }
 
+void plain_copy(ReferenceCopy kind, std::byte *dst, const std::byte *src, uint64_t size) noexcept {
+    if (kind == ReferenceCopy::libc_memcpy) std::memcpy(dst, src, size);
+    else kernels::copy(dst, src, size, kernels::Stores::streaming);
+}
+
 struct ReferenceTeam::State {
     struct Job {
         ReferenceCopy kind = ReferenceCopy::libc_memcpy;
@@ -41,8 +46,7 @@ struct ReferenceTeam::State {
         const uint64_t finish = index + 1 == job.threads ? job.size : begin + part;
         for (uint64_t at = begin; at < finish; at += job.piece) {
             const auto bytes = std::min(job.piece, finish - at);
-            if (job.kind == ReferenceCopy::libc_memcpy) std::memcpy(job.dst + at, job.src + at, bytes);
-            else kernels::copy(job.dst + at, job.src + at, bytes, kernels::Stores::streaming);
+            plain_copy(job.kind, job.dst + at, job.src + at, bytes);
         }
     }
 

@@ -14,6 +14,8 @@ namespace hbf::measure {
 enum class ReferenceCopy { libc_memcpy, streaming };
 std::string to_string(ReferenceCopy kind);
 
+void plain_copy(ReferenceCopy kind, std::byte *dst, const std::byte *src, uint64_t size) noexcept; // in the calling thread
+
 class ReferenceTeam {
 public:
     explicit ReferenceTeam(const std::vector<int> &cpus); // one thread a CPU, pinned to it
