@@ -136,6 +136,7 @@ public:
     // Two sockets, each with a DRAM node, and a CXL expander that shows as node 2 without CPUs.
     FakeMachine &two_sockets_with_cxl() {
         basics();
+        file("proc/meminfo", "MemTotal:       536870912 kB\nMemFree:        134217728 kB\nMemAvailable:   201326592 kB\n");
         node({0, "0-15", 134217728, 67108864, "10 21 24", 153600, 100});
         node({1, "16-31", 134217728, 67108864, "21 10 34", 153600, 100});
         node({2, "", 268435456, 260000000, "24 34 10", 28000, 290});

@@ -14,8 +14,8 @@ namespace hbf::host {
 // regions into one area, whose page sizes could then not be told apart, and turns an overrun into a fault.
 class AddressRange {
 public:
-    // `size` is a multiple of kind.page. Untouched: no memory is taken yet, save that pool pages are set aside.
-    // Throws sdk::Failure: EXHAUSTED, or UNAVAILABLE when the pool of large pages is too small.
+    // `size` is a multiple of the base page, for pool pages of kind.page. Untouched: no memory is taken yet, save that pool
+    // pages are set aside. Throws sdk::Failure: EXHAUSTED, or UNAVAILABLE when the pool of large pages is too small.
     AddressRange(uint64_t size, uint64_t alignment, const PageKind &kind);
     ~AddressRange();
     AddressRange(const AddressRange &) = delete;

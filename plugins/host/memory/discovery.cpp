@@ -37,14 +37,12 @@ public:
         read_nodes(reader_, machine_);
         read_cxl_dax(reader_, machine_);
         read_process_limits(reader_, machine_);
-        read_kernel_settings(reader_, machine_);
         for (const std::string &problem : problems_) log_.warning(problem);
         keep_usable_nodes();
         line_size_ = line_size();
         room_ = memory_room(reader_).bytes;
         if (room_ == UINT64_MAX) room_ = 0; // nothing known of this machine's memory: nothing to promise
-        for (const NumaNode &node : machine_.nodes) total_ += node.memory_bytes;
-        if (machine_.nodes.empty()) total_ = setting_number("mem_total");
+        total_ = meminfo_bytes(reader_.text("proc/meminfo").value_or(""), "MemTotal").value_or(0);
         reserve_ = std::min(std::clamp(total_ / 16, 64 * mib, 2 * gib), room_ / 4);
         usable_ = room_ - reserve_;
 
@@ -63,17 +61,15 @@ private:
         return plan.facts.kind == HBF_TIER_HBM ? (plan.facts.media == HBF_MEDIA_HBM ? 0 : 1) : 2;
     }
 
-    uint64_t setting_number(const std::string &key) const {
-        const auto found = machine_.settings.find(key);
-        return found == machine_.settings.end() || !found->second.value ? 0
-                                                                        : parse_unsigned(*found->second.value).value_or(0);
-    }
-
     uint32_t line_size() {
         const auto said = reader_.number("sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size");
         if (said && *said >= 16 && *said <= 4096) return static_cast<uint32_t>(*said);
         const long known = sysconf(_SC_LEVEL1_DCACHE_LINESIZE);
         return known > 0 ? static_cast<uint32_t>(known) : 64;
+    }
+
+    std::string size_text(const NumaNode &node) const {
+        return human(machine_.nodes.size() > 1 ? node.memory_bytes : total_);
     }
 
     // Nodes without memory make no tier, and those outside this process's cpuset cannot be had.
@@ -121,34 +117,38 @@ private:
             Plan plan{common(), weight_of(node)};
             NodeTierFacts &facts = plan.facts;
             facts.node = node.id;
+            facts.room_node = room_node(node);
             facts.cpus = node.cpus;
             facts.bandwidth = static_cast<uint64_t>(node.bandwidth_gbs.value_or(0) * 1e9);
             facts.latency_ns = static_cast<uint64_t>(node.latency_ns.value_or(0));
             if (!node.cpus.empty()) {
                 facts.name = fmt::format("dram{}", node.id);
-                facts.detail =
-                    fmt::format("DRAM of NUMA node {} ({}, {} CPUs)", node.id, human(node.memory_bytes), node.cpus.size());
+                facts.detail = fmt::format("DRAM of NUMA node {} ({}, {} CPUs)", node.id, size_text(node), node.cpus.size());
             } else if (!node.cxl && near_bandwidth > 0 && node.bandwidth_gbs.value_or(0) > 1.2 * near_bandwidth) {
                 // On-package memory shows as a node without CPUs, too, but is nearer than DRAM.
                 facts.media = HBF_MEDIA_HBM;
                 facts.name = fmt::format("hbm{}", node.id);
                 facts.detail =
                     fmt::format("NUMA node {} ({}) without CPUs, faster than DRAM by firmware's figures: on-package memory",
-                                node.id, human(node.memory_bytes));
+                                node.id, size_text(node));
             } else {
                 facts.kind = HBF_TIER_HBF;
                 facts.media = node.cxl ? HBF_MEDIA_CXL : HBF_MEDIA_DRAM;
                 facts.option = "hbf_bytes";
                 facts.name = fmt::format("hbf{}", node.id);
                 facts.detail = fmt::format("{} memory: NUMA node {} ({}) without CPUs", node.cxl ? "CXL" : "far", node.id,
-                                           human(node.memory_bytes));
+                                           size_text(node));
             }
             try_binding(facts);
             plans_.push_back(std::move(plan));
         }
     }
 
+    // Where all memory is one node's, the machine's own figures count: a node's may leave out what is not yet plugged in.
+    int room_node(const NumaNode &node) const { return machine_.nodes.size() > 1 ? node.id : -1; }
+
     uint64_t weight_of(const NumaNode &node) {
+        if (machine_.nodes.size() == 1) return room_;
         const uint64_t room = memory_room(reader_, node.id).bytes;
         return std::min(room == UINT64_MAX ? node.free_bytes : room, node.memory_bytes);
     }
@@ -178,6 +178,7 @@ private:
         facts.option = "hbf_bytes";
         if (farthest) {
             facts.node = farthest->id;
+            facts.room_node = room_node(*farthest);
             facts.cpus = farthest->cpus;
             facts.detail = fmt::format("DRAM of NUMA node {} stands in: this machine has no far (CXL) memory", farthest->id);
             try_binding(facts);

@@ -173,6 +173,18 @@ TEST_F(DiscoveryTest, WhatWouldStarveTheMachineIsRefused) {
     machine.file("proc/meminfo", "MemTotal: 268435456 kB\nMemAvailable: 1200000 kB\n");
     const Mapping mapping = tiers.front()->alloc(uint64_t{64} << 20, 0, HBF_PAGES_DEFAULT);
     tiers.front()->free(mapping);
+    machine.file("proc/meminfo", "MemTotal: 268435456 kB\nMemAvailable: 0 kB\n");
+    EXPECT_THROW(tiers.front()->alloc(uint64_t{64} << 20, 0, HBF_PAGES_DEFAULT), hbf::sdk::Failure)
+        << "one good answer is not for ever";
+}
+
+TEST_F(DiscoveryTest, TheOnlyNodeHasTheWholeMachinesMemory) {
+    machine.basics().node(
+        {0, "0-3", 1048576, 524288, "10"}); // the node's figures lag behind where memory is plugged in on demand
+    const auto infos = discover();
+    ASSERT_THAT(names(infos), ElementsAre("dram0", "hbf0"));
+    EXPECT_EQ(infos[0].capacity + infos[1].capacity, 190 * gib);
+    EXPECT_THAT(infos[0].detail, HasSubstr("256.0 GiB"));
 }
 
 } // namespace

@@ -143,6 +143,14 @@ TEST_F(MemoryTierTest, RoundingNeverCostsTheLastBytes) {
     tier->free(most);
 }
 
+TEST_F(MemoryTierTest, ARegionTakesLittleMoreThanItNeeds) {
+    for (const uint64_t size : {uint64_t{1}, uint64_t{65536}, 2 * mib + 1, 3 * mib, 31 * mib + 5}) {
+        const Mapping mapping = tier->alloc(size, 0, HBF_PAGES_DEFAULT);
+        EXPECT_LE(info.available - left(), size + std::max(size / 8, base_page_size())) << size;
+        tier->free(mapping);
+    }
+}
+
 TEST_F(MemoryTierTest, SmallPagesOnRequest) {
     if (base_page_size() != 4096) {
         EXPECT_EQ(refusal(4096, 0, HBF_PAGES_4K).status, HBF_UNAVAILABLE);

@@ -44,7 +44,7 @@ public:
 MemoryRoom room_now(const NodeTierFacts &facts) {
     std::vector<std::string> problems; // said at discovery
     Reader reader(facts.root, problems);
-    return memory_room(reader, facts.node);
+    return memory_room(reader, facts.room_node);
 }
 
 } // namespace
@@ -69,16 +69,14 @@ void NodeTier::describe(hbf_tier_info &out) const {
     put_text(out.detail, facts_.detail);
 }
 
-// Rounded up to whole pages of the kind; a default request takes smaller pages rather than fail for the rounding.
-uint64_t NodeTier::body_size(uint64_t size, PageKind &kind) const {
+// Rounded up to whole pages. A default request is rounded to huge pages only where that costs little; else its end, or all
+// of it, lies in small ones.
+uint64_t NodeTier::body_size(uint64_t size, const PageKind &kind) const {
     const auto rounded = [size](uint64_t page) {
         return size > UINT64_MAX - page ? UINT64_MAX : (size + page - 1) / page * page;
     };
     uint64_t body = rounded(kind.page);
-    if (!kind.exact() && body > budget_.left() && rounded(base_page_size()) <= budget_.left()) {
-        kind.page = base_page_size();
-        body = rounded(kind.page);
-    }
+    if (!kind.exact() && (body - size > size / 8 || body > budget_.left())) body = rounded(base_page_size());
     if (body > budget_.left()) {
         sdk::fail(HBF_EXHAUSTED, fmt::format("{}: {} bytes asked for, {} of {} left; free regions, or set option {} higher",
                                              facts_.name, size, budget_.left(), budget_.capacity(), facts_.option));
@@ -86,11 +84,23 @@ uint64_t NodeTier::body_size(uint64_t size, PageKind &kind) const {
     return body;
 }
 
-// The kernel promises memory that it has not, and kills when it is used: so we look first.
-void NodeTier::check_room(uint64_t body, uint64_t others) const {
+// The kernel promises memory that it has not, and kills when it is used: so we look first. A look costs more than a small
+// region, so a good answer serves for a few of them.
+void NodeTier::check_room(uint64_t body, uint64_t others) {
+    const std::lock_guard lock(credit_mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (body <= credit_ && now < credit_ends_) {
+        credit_ -= body;
+        return;
+    }
+    credit_ = 0;
     const MemoryRoom room = room_now(facts_);
     const uint64_t taken = others + facts_.reserve / 2; // half, so that what was free at discovery can be had in full
-    if (room.bytes >= taken && body <= room.bytes - taken) return;
+    if (room.bytes >= taken && body <= room.bytes - taken) {
+        credit_ = std::min((room.bytes - taken - body) / 16, uint64_t{64} << 20);
+        credit_ends_ = now + std::chrono::milliseconds(100);
+        return;
+    }
     sdk::fail(
         HBF_EXHAUSTED,
         fmt::format(
@@ -118,6 +128,7 @@ void NodeTier::fill(std::byte *address, uint64_t size, const PageKind &kind) con
 }
 
 uint64_t NodeTier::verified_page_size(std::byte *address, uint64_t size, const PageKind &kind) const {
+    if (!kind.exact() && kind.page == base_page_size()) return kind.page; // there are no smaller ones
     auto facts = page_facts(address);
     if (!facts && !kind.exact()) return base_page_size(); // the smallest there can be
     if (!facts)
@@ -128,7 +139,6 @@ uint64_t NodeTier::verified_page_size(std::byte *address, uint64_t size, const P
     } else if (kind.asked == HBF_PAGES_4K) {
         if (facts->kernel_page == kind.page && facts->transparent == 0) return kind.page;
     } else {
-        if (kind.page == base_page_size()) return kind.page;
         if (facts->transparent < size && kind.exact()) {
             madvise(address, size, MADV_COLLAPSE); // makes huge pages out of what first touch left small, or fails
             facts = page_facts(address);
@@ -159,7 +169,7 @@ Mapping NodeTier::alloc(uint64_t size, uint64_t alignment, hbf_pages pages) {
         sdk::fail(HBF_INVALID, fmt::format("alignment {} is not a power of two", alignment));
     }
     if (!facts_.unusable.empty()) sdk::fail(HBF_UNAVAILABLE, fmt::format("{}: {}", facts_.name, facts_.unusable));
-    PageKind kind = page_kind(pages, size);
+    const PageKind kind = page_kind(pages, size);
     const uint64_t body = body_size(size, kind);
     Charge charge(budget_, body);
     if (!charge.taken()) {

@@ -2,8 +2,10 @@
 // A memory tier on one NUMA node, or on the machine's memory as a whole.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,8 @@ struct NodeTierFacts {
     hbf_tier_kind kind = HBF_TIER_HBM;
     hbf_media media = HBF_MEDIA_DRAM;
     int node = -1;
-    bool bind = false; // pages are bound to the node, and looked up
+    int room_node = -1; // whose free memory counts beside the machine's; -1: the machine has one node only
+    bool bind = false;  // pages are bound to the node, and looked up
     bool degraded = false;
     std::string unusable;                   // why no region can be had here, "" if one can
     std::vector<int> cpus;                  // where first touch runs best
@@ -39,14 +42,17 @@ public:
     void free(const Mapping &mapping) noexcept override;
 
 private:
-    uint64_t body_size(uint64_t size, PageKind &kind) const;
-    void check_room(uint64_t body, uint64_t others) const;
+    uint64_t body_size(uint64_t size, const PageKind &kind) const;
+    void check_room(uint64_t body, uint64_t others);
     void fill(std::byte *address, uint64_t size, const PageKind &kind) const;
     uint64_t verified_page_size(std::byte *address, uint64_t size, const PageKind &kind) const;
     void check_place(std::byte *address, uint64_t size) const;
 
     NodeTierFacts facts_;
     Budget budget_;
+    std::mutex credit_mutex_;
+    uint64_t credit_ = 0; // bytes that may be taken without another look at the machine, for a moment
+    std::chrono::steady_clock::time_point credit_ends_{};
 };
 
 } // namespace hbf::host

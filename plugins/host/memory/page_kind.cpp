@@ -42,7 +42,8 @@ uint64_t transparent_page_size() noexcept {
 PageKind page_kind(hbf_pages asked, uint64_t size) {
     switch (asked) {
     case HBF_PAGES_DEFAULT: {
-        const uint64_t huge = transparent_page_size();
+        constexpr uint64_t smallest_huge = uint64_t{2} << 20; // spares small regions the look at the kernel's settings
+        const uint64_t huge = size < smallest_huge ? 0 : transparent_page_size();
         if (huge == 0 || size < huge) return {asked, base_page_size(), 0, -1};
         return {asked, huge, 0, MADV_HUGEPAGE};
     }

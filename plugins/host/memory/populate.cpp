@@ -87,10 +87,9 @@ unsigned populate_threads(uint64_t size, size_t cpus) noexcept {
 
 int populate(std::byte *address, uint64_t size, const PageKind &kind, const std::vector<int> &cpus) {
     const unsigned threads = populate_threads(size, cpus.size());
-    const uint64_t pages = size / kind.page;
     std::atomic<int> failure{0};
     std::vector<std::thread> helpers;
-    const auto part_begin = [&](unsigned i) { return pages * i / threads * kind.page; };
+    const auto part_begin = [&](unsigned i) { return i == threads ? size : size / kind.page * i / threads * kind.page; };
     const auto run = [&](unsigned i) {
         populate_part(address + part_begin(i), part_begin(i + 1) - part_begin(i), kind, failure);
     };
