@@ -86,7 +86,7 @@ HBF_CHECK_LAYOUT(hbf_create_in, 56, system_root);
 typedef struct hbf_plugin {
     uint32_t struct_size;
     uint32_t abi_version; /* HBF_ABI_VERSION of the headers this table was built for */
-    const char *name;     /* "host"; [a-z0-9_]+; equals the manifest's name */
+    const char *name;     /* "host"; [a-z][a-z0-9_-]{0,63}; equals the manifest's name */
     const char *vendor;
     const char *version;     /* "0.1.0" */
     const char *description; /* one line */

@@ -138,14 +138,14 @@ hbf_status create(const hbf_create_in *in, hbf_instance **out, hbf_error *error)
 
 constexpr bool is_plugin_name(std::string_view name) {
     for (const char c : name)
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_')) return false;
-    return !name.empty();
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-')) return false;
+    return !name.empty() && name.size() <= 64 && name[0] >= 'a' && name[0] <= 'z';
 }
 
 template <class Author>
 struct Table {
     static constexpr Facts facts = Author::facts;
-    static_assert(is_plugin_name(facts.name), "a plugin's name is [a-z0-9_]+, the same as in its manifest");
+    static_assert(is_plugin_name(facts.name), "a plugin's name is [a-z][a-z0-9_-]{0,63}, the same as in its manifest");
     static_assert(facts.vendor && facts.version && facts.description && facts.build_id, "a plugin's facts are never NULL");
 
     static constexpr hbf_plugin value = {sizeof(hbf_plugin), HBF_ABI_VERSION, facts.name,     facts.vendor,   facts.version,
