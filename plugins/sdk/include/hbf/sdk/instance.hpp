@@ -21,7 +21,7 @@ struct AllocRequest {
     uint32_t tier = 0;
     uint64_t size = 0, alignment = 0;
     hbf_pages pages = HBF_PAGES_DEFAULT;
-    std::string name;
+    std::string name = {};
     bool open_existing = false;
 };
 
