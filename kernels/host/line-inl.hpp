@@ -62,7 +62,7 @@ HWY_INLINE HWY_ATTR void streaming_fence() {
 #if HWY_ARCH_X86
     hwy::FlushStream();
 #else
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    asm volatile("dmb ish" ::: "memory");
 #endif
 }
 

@@ -33,7 +33,7 @@ Clock::time_point deadline_in(uint64_t timeout_ns) {
 class HostQueue final : public sdk::Queue, private Task, private Held, private QueueFinder, private Driver::Announcer {
 public:
     HostQueue(uint32_t depth, uint32_t commands, RegionTable &regions, StorageTier *storage, std::shared_ptr<WorkerPool> workers)
-        : regions_(regions), workers_(std::move(workers)), slots_(depth, commands), commands_(commands),
+        : regions_(regions), workers_(std::move(workers)), slots_(depth, commands), commands_(commands), storage_(storage != nullptr),
           owned_timeline_(new Timeline(*this)), timeline_(owned_timeline_.get()), driver_(slots_, commands, regions, *timeline_, storage, *this, *this), helper_(*this) {}
 
     ~HostQueue() override {
@@ -56,7 +56,7 @@ public:
                 sdk::fail(HBF_EXHAUSTED, fmt::format("{} values are in flight already", slots_.depth()));
         }
         Slot &slot = slots_[value];
-        (void)take_commands(batch, regions_, *this, slot.commands);
+        take_commands(batch, regions_, *this, storage_, slot.commands);
         slot.value = value;
         slot.count = static_cast<uint32_t>(batch.size());
         slot.set(Slot::waiting);
@@ -157,6 +157,7 @@ private:
     const std::shared_ptr<WorkerPool> workers_;
     Slots slots_;
     const uint32_t commands_;
+    const bool storage_;
     std::unique_ptr<Timeline, Release> owned_timeline_;
     Timeline *const timeline_;
     Driver driver_;

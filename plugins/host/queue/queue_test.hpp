@@ -46,6 +46,15 @@ inline hbf_command wait_command(hbf_queue *queue = nullptr, uint64_t value = 0) 
     return command;
 }
 
+inline void scramble(std::byte *bytes, size_t size, uint32_t seed) {
+    std::mt19937_64 random(seed);
+    for (; size >= 8; bytes += 8, size -= 8) {
+        const uint64_t word = random();
+        memcpy(bytes, &word, 8);
+    }
+    for (; size; ++bytes, --size) *bytes = static_cast<std::byte>(random());
+}
+
 struct Outcome {
     hbf_status status = HBF_OK;
     uint64_t value = 0;
@@ -122,9 +131,7 @@ class QueueTest : public ::testing::Test {
 protected:
     hbf_region memory(size_t size, uint32_t seed = 0) {
         auto &bytes = memories_.emplace_back(std::make_unique<std::vector<std::byte>>(size));
-        std::mt19937 random(seed);
-        if (seed != 0)
-            for (auto &byte : *bytes) byte = static_cast<std::byte>(random());
+        if (seed != 0) scramble(bytes->data(), size, seed);
         return register_memory(bytes->data(), size);
     }
     hbf_region register_memory(std::byte *address, size_t size) {
@@ -138,9 +145,7 @@ protected:
         region.file = storage_.create(size, "", false);
         region.size = size;
         const hbf_region handle = regions_.insert(std::move(region));
-        std::mt19937 random(seed);
-        if (seed != 0)
-            for (auto &byte : stored(handle)) byte = static_cast<std::byte>(random());
+        if (seed != 0) scramble(stored(handle).data(), size, seed);
         return handle;
     }
     std::byte *at(hbf_region region, uint64_t offset = 0) { return regions_.find(region)->address + offset; }

@@ -63,7 +63,7 @@ private:
     Command &out_;
 };
 
-void take(uint64_t index, const hbf_command &in, RegionTable &regions, QueueFinder &queues, Command &out, BatchFacts &facts) {
+void take(uint64_t index, const hbf_command &in, RegionTable &regions, QueueFinder &queues, bool storage, Command &out) {
     out = Command{};
     out.kind = in.kind, out.flags = in.flags;
     if (in.kind != HBF_COMMAND_COPY && in.flags != 0) refuse(index, fmt::format("flags {:#x} on a command that has none", in.flags));
@@ -78,28 +78,25 @@ void take(uint64_t index, const hbf_command &in, RegionTable &regions, QueueFind
         out.timeline = queues.find(in.u.wait.queue, in.u.wait.value);
         if (!out.timeline) refuse(index, fmt::format("wait: submit has not returned value {} of that queue", in.u.wait.value));
         out.value = in.u.wait.value;
-        facts.waits = true;
         break;
     case HBF_COMMAND_LAUNCH:
         sdk::fail(HBF_UNSUPPORTED, fmt::format("command {}: the host plugin runs no kernels", index));
     default: refuse(index, fmt::format("unknown kind {}", in.kind));
     }
-    facts.storage |= out.touches_storage();
-    facts.bytes += out.moves_data() ? out.size : 0;
+    if (out.touches_storage() && !storage)
+        sdk::fail(HBF_UNSUPPORTED, fmt::format("command {}: this queue was made without storage", index), out.dst.file ? out.dst.region : out.src.region);
 }
 
 } // namespace
 
-BatchFacts take_commands(const sdk::BatchView &batch, RegionTable &regions, QueueFinder &queues, Command *out) {
-    BatchFacts facts;
+void take_commands(const sdk::BatchView &batch, RegionTable &regions, QueueFinder &queues, bool storage, Command *out) {
     uint64_t index = 0;
     try {
-        for (; index < batch.size(); ++index) take(index, batch[index], regions, queues, out[index], facts);
+        for (; index < batch.size(); ++index) take(index, batch[index], regions, queues, storage, out[index]);
     } catch (...) {
         give_back(out, index + 1, regions);
         throw;
     }
-    return facts;
 }
 
 void give_back(const Command *commands, uint64_t count, RegionTable &regions) noexcept {

@@ -16,14 +16,8 @@ protected:
     ~QueueFinder() = default;
 };
 
-struct BatchFacts {
-    uint64_t bytes = 0;   // that move
-    bool storage = false; // some of it to or from storage
-    bool waits = false;   // for another queue
-};
-
 // Fills out[0, batch.size()) with regions pinned, or throws Failure naming the command, with nothing pinned.
-BatchFacts take_commands(const sdk::BatchView &batch, RegionTable &regions, QueueFinder &queues, Command *out);
+void take_commands(const sdk::BatchView &batch, RegionTable &regions, QueueFinder &queues, bool storage, Command *out);
 
 // Unpins what take_commands pinned.
 void give_back(const Command *commands, uint64_t count, RegionTable &regions) noexcept;

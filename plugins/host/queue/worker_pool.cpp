@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker_pool.hpp"
 
+#ifdef HBF_HAVE_NUMA
 #include <numa.h>
+#endif
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,7 +23,8 @@ unsigned allowed_cpus() {
 }
 
 // Keeps the calling thread to one of the nodes that its CPUs belong to. Best effort: unpinned is slower, not wrong.
-void keep_to_a_node(unsigned number) {
+void keep_to_a_node([[maybe_unused]] unsigned number) {
+#ifdef HBF_HAVE_NUMA
     cpu_set_t allowed;
     if (numa_available() < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
     std::vector<cpu_set_t> nodes;
@@ -34,6 +37,7 @@ void keep_to_a_node(unsigned number) {
     }
     if (nodes.size() < 2) return;
     (void)pthread_setaffinity_np(pthread_self(), sizeof(cpu_set_t), &nodes[number % nodes.size()]);
+#endif
 }
 
 // New threads inherit the mask: the host's signals are for the host's threads.
