@@ -35,8 +35,8 @@ printf '#!/bin/sh\nexit 1\n' >"$fake/dpkg-query"
 printf '#!/bin/sh\necho "apt-get must not be called" >&2; exit 9\n' >"$fake/apt-get"
 chmod +x "$fake"/*
 export PATH="$fake:$PATH"
-expect 3 'libhwloc-dev' ./dev --no-install demo
-expect 3 'NUMA nodes, their distances' ./dev demo --no-install
+expect 3 'libboost-dev' ./dev --no-install demo
+expect 3 'Boost.DLL (headers only), which opens plugins' ./dev demo --no-install
 expect 3 'apt-get install --no-install-recommends' ./dev --no-install test
 if [[ $(./dev --no-install demo 2>&1 || true) == *libgtest-dev* ]]; then
     echo 'the demo asks for packages that only the tests need' >&2
