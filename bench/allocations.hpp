@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace hbf::bench {
+
+// Calls of malloc and its kin so far, by any code of this process: ours, libhbf's, the plugins'.
+uint64_t allocations() noexcept;
+
+} // namespace hbf::bench

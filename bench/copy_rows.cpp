@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of the queue in the DRAM tier beside plain copies of the same bytes. Cold: each operation has bytes that were last
+// touched a whole arena ago, in an order that no prefetcher follows.
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+
+#include "bench/rows.hpp"
+#include "conformance/measure/clock.hpp"
+#include "conformance/measure/placement.hpp"
+#include "conformance/measure/plan.hpp"
+#include "conformance/measure/reference.hpp"
+#include "conformance/measure/statistics.hpp"
+#include "hbf/system.hpp"
+#include "kernels/host/pattern.hpp"
+
+namespace hbf::bench {
+namespace {
+
+using measure::Clock;
+using measure::ReferenceCopy;
+using measure::seconds_between;
+
+constexpr uint64_t granule = 64 << 10;
+
+template <class T>
+T must(Result<T> result) {
+    if (!result) throw std::runtime_error(result.error().message);
+    return std::move(*result);
+}
+
+// Two buffers in the first memory tier, written and never the same bytes twice in a row.
+class Arena {
+public:
+    explicit Arena(System &system) : device(system.devices().front()) {
+        const auto tiers = device.tiers();
+        auto dram = std::find_if(tiers.begin(), tiers.end(), [](const TierInfo &t) { return t.kind == TierKind::hbm && t.cpu_access; });
+        if (dram == tiers.end()) throw std::runtime_error("this host has no memory tier that the CPU can touch");
+        const auto plan = measure::plan_arena(system.selection().inventory.last_level_cache_bytes, 0, dram->available, 2, 64 << 20);
+        if (plan.bytes == 0) throw std::runtime_error("too little memory for a cold arena");
+        cold = plan.cold();
+        src = must(device.allocate(dram->index, plan.bytes));
+        dst = must(device.allocate(dram->index, plan.bytes));
+        kernels::pattern_fill(src.address, src.size, {1, 1, false}, 0);
+        kernels::pattern_fill(dst.address, dst.size, {1, 1, true}, 0);
+        if (auto told = device.written_by_cpu(src.region, 0, src.size); !told) throw std::runtime_error(told.error().message);
+        if (auto told = device.written_by_cpu(dst.region, 0, dst.size); !told) throw std::runtime_error(told.error().message);
+        queue = must(device.create_queue({4, 1024}));
+    }
+    ~Arena() {
+        queue = Queue();
+        (void)device.free(src.region);
+        (void)device.free(dst.region);
+    }
+    Arena(const Arena &) = delete;
+    Arena &operator=(const Arena &) = delete;
+
+    Device &device;
+    RegionInfo src, dst;
+    Queue queue;
+    Batch batch;
+    bool cold = true;
+
+    // Offsets of pieces of `size`, shuffled; taken from the front, over and over.
+    void deal(uint64_t size) {
+        order_.resize(src.size / size);
+        std::iota(order_.begin(), order_.end(), uint64_t{0});
+        for (auto &at : order_) at *= size;
+        std::shuffle(order_.begin(), order_.end(), random_);
+        next_ = 0;
+    }
+    uint64_t next() {
+        const auto at = order_[next_];
+        next_ = (next_ + 1) % order_.size();
+        return at;
+    }
+    void check(uint64_t at, uint64_t size) const {
+        if (kernels::pattern_verify(dst.address + at, size, {1, 1, false}, at).wrong_words != 0) {
+            throw std::runtime_error(fmt::format("the copy at {:#x} is wrong: no figure", at));
+        }
+    }
+
+private:
+    std::vector<uint64_t> order_;
+    size_t next_ = 0;
+    std::mt19937_64 random_{12345};
+};
+
+void finish(Arena &arena) {
+    auto point = arena.queue.submit(arena.batch);
+    if (!point) throw std::runtime_error(point.error().message);
+    auto done = arena.queue.wait(point->value);
+    if (!done) throw std::runtime_error(done.error().message);
+}
+
+// Median seconds of one operation: a pre-empted one does not count for all.
+double median_of(size_t ops, const std::function<void()> &before, const std::function<void()> &op) {
+    std::vector<double> times;
+    for (size_t i = 0; i < ops; ++i) {
+        before();
+        const auto begin = Clock::now();
+        op();
+        times.push_back(seconds_between(begin, Clock::now()));
+    }
+    return measure::summarize(times).median;
+}
+
+// What `ours` is held against: of all references the one that is fastest over the whole run.
+size_t fastest(const std::vector<std::vector<double>> &figures, bool small_is_fast) {
+    size_t best = 1;
+    for (size_t i = 2; i < figures.size(); ++i) {
+        const double a = measure::summarize(figures[i]).median, b = measure::summarize(figures[best]).median;
+        if (small_is_fast ? a < b : a > b) best = i;
+    }
+    return best;
+}
+
+struct Reference {
+    ReferenceCopy kind;
+    size_t threads;
+    std::string name() const { return fmt::format("{} x{}", measure::to_string(kind), threads); }
+};
+
+void single_copies(const Settings &settings, Arena &arena, Row row, uint64_t size, size_t ops, Integrity integrity,
+                   std::vector<Row> &rows) {
+    if (!settings.wants(row.name)) return;
+    settings.tell(row.name);
+    const bool time = row.kind == Bar::ratio_at_most;
+    uint64_t at = 0;
+    auto figure = [&](double seconds) { return time ? seconds * 1e6 : static_cast<double>(size) / seconds * 1e-9; };
+    auto plain = [&](ReferenceCopy kind) {
+        return [&, kind] {
+            return figure(median_of(ops, [&] { at = arena.next(); },
+                                    [&] { measure::plain_copy(kind, arena.dst.address + at, arena.src.address + at, size); }));
+        };
+    };
+    arena.deal(size);
+    auto ours = [&] {
+        const auto value = figure(median_of(
+            ops,
+            [&] {
+                at = arena.next();
+                arena.batch.clear();
+                arena.batch.copy(arena.dst.region, at, arena.src.region, at, size, integrity);
+            },
+            [&] { finish(arena); }));
+        arena.check(at, size);
+        return value;
+    };
+    auto figures = interleave(settings, {ours, plain(ReferenceCopy::libc_memcpy), plain(ReferenceCopy::streaming)});
+    const auto best = fastest(figures, time);
+    row.reference = best == 1 ? "memcpy" : "streaming";
+    row.ours = figures[0];
+    row.theirs = figures[best];
+    if (!arena.cold) row.notes.push_back("cache-hot: too little memory for a cold arena");
+    rows.push_back(std::move(row));
+}
+
+// A batch of `count` copies of `size`, against plain loops over the same pieces on one thread and on one a CPU.
+void batches(const Settings &settings, Arena &arena, measure::ReferenceTeam &team, Row row, uint64_t size, size_t count,
+             Integrity integrity, std::vector<Row> &rows) {
+    if (!settings.wants(row.name)) return;
+    settings.tell(row.name);
+    const uint64_t bytes = size * count;
+    uint64_t window = 0; // each try has the next part of the arena, so that all are cold
+    auto next_window = [&] {
+        window = window + 2 * bytes <= arena.src.size ? window + bytes : 0;
+        return window;
+    };
+    auto figure = [&](double seconds) { return static_cast<double>(bytes) / seconds * 1e-9; };
+    std::vector<Try> tries{[&] {
+        const auto base = next_window();
+        arena.batch.clear();
+        for (uint64_t at = base; at < base + bytes; at += size) {
+            arena.batch.copy(arena.dst.region, at, arena.src.region, at, size, integrity);
+        }
+        const auto begin = Clock::now();
+        finish(arena);
+        const auto end = Clock::now();
+        arena.check(base, bytes);
+        return figure(seconds_between(begin, end));
+    }};
+    std::vector<Reference> references;
+    for (size_t threads = 1; threads <= team.size(); threads += std::max<size_t>(1, team.size() - 1)) {
+        for (auto kind : {ReferenceCopy::libc_memcpy, ReferenceCopy::streaming}) {
+            references.push_back({kind, threads});
+            tries.push_back([&, kind, threads] {
+                const auto base = next_window();
+                return figure(team.run(kind, threads, arena.dst.address + base, arena.src.address + base, bytes, size));
+            });
+        }
+    }
+    auto figures = interleave(settings, tries);
+    const auto best = fastest(figures, false);
+    row.reference = references[best - 1].name();
+    row.ours = figures[0];
+    row.theirs = figures[best];
+    rows.push_back(std::move(row));
+}
+
+} // namespace
+
+void copy_rows(const Settings &settings, System &system, std::vector<Row> &rows) {
+    Arena arena(system);
+    const auto home = measure::allowed_cpus();
+    measure::ReferenceTeam team(home);
+    single_copies(settings, arena, {"queue copy, 1 MiB, DRAM, cold", "GB/s", "", Bar::ratio_at_least, 0.97, {}, {}, {}, {}}, 1 << 20, 48,
+                  Integrity::none, rows);
+    batches(settings, arena, team, {"queue copy, 64 MiB, DRAM, cold", "GB/s", "", Bar::ratio_at_least, 0.97, {}, {}, {}, {}}, 64 << 20, 1,
+            Integrity::none, rows);
+    single_copies(settings, arena, {"one 64 KiB granule with CRC, submit to completion, cold", "us", "", Bar::ratio_at_most, 1.25, {}, {}, {}, {}},
+                  granule, 512, Integrity::next_read, rows);
+    batches(settings, arena, team, {"batch of 1,024 granules with CRC", "GB/s", "", Bar::ratio_at_least, 0.90, {}, {}, {}, {}}, granule, 1024,
+            Integrity::next_read, rows);
+}
+
+} // namespace hbf::bench

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// hbf probe as a user starts it: time on the wall and peak memory, without and with its cache; and the library's size.
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <stdexcept>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/rows.hpp"
+#include "conformance/measure/clock.hpp"
+
+extern char **environ;
+
+namespace hbf::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using measure::Clock;
+
+struct Ran {
+    double seconds = 0, peak_mib = 0;
+};
+
+Ran run(std::vector<std::string> command) {
+    std::vector<char *> arguments;
+    for (auto &word : command) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t child = 0;
+    const auto begin = Clock::now();
+    const int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) throw std::runtime_error(fmt::format("cannot run {}: {}", command[0], std::strerror(error)));
+    int status = 0;
+    rusage use = {};
+    while (wait4(child, &status, 0, &use) < 0) {
+        if (errno != EINTR) throw std::runtime_error(fmt::format("cannot wait for {}: {}", command[0], std::strerror(errno)));
+    }
+    const Ran out{measure::seconds_between(begin, Clock::now()), static_cast<double>(use.ru_maxrss) / 1024};
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        throw std::runtime_error(fmt::format("{} {} failed (status {})", command[0], command.size() > 1 ? command[1] : "", status));
+    }
+    return out;
+}
+
+class EmptyCache {
+public:
+    EmptyCache() {
+        auto name = (fs::temp_directory_path() / "hbf-bench-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(fmt::format("cannot create {}: {}", name, std::strerror(errno)));
+        folder_ = name;
+        setenv("XDG_CACHE_HOME", name.c_str(), 1);
+    }
+    ~EmptyCache() { fs::remove_all(folder_); }
+    EmptyCache(const EmptyCache &) = delete;
+    EmptyCache &operator=(const EmptyCache &) = delete;
+    void empty() {
+        for (const auto &entry : fs::directory_iterator(folder_)) fs::remove_all(entry.path());
+    }
+
+private:
+    fs::path folder_;
+};
+
+void probe_rows(const Settings &settings, std::vector<Row> &rows) {
+    const auto hbf = settings.build + "/tools/hbf";
+    if (!fs::exists(hbf)) throw std::runtime_error(hbf + " is not built");
+    Row cold{"hbf probe, cold", "s", "starting true", Bar::at_most, 0.3, {}, {}, {}, {}};
+    Row cached{"hbf probe, cached", "s", "starting true", Bar::at_most, 0.05, {}, {}, {}, {}};
+    Row peak{"hbf probe, peak memory of the parent", "MiB", "", Bar::at_most, 40, {}, {}, {}, {}};
+    if (!settings.wants(cold.name) && !settings.wants(cached.name) && !settings.wants(peak.name)) return;
+    settings.tell("hbf probe");
+    EmptyCache cache;
+    run({hbf, "probe"}); // the files are in the page cache: cold means without probe results
+    for (size_t i = 0; i < settings.pairs; ++i) {
+        cache.empty();
+        const auto without = run({hbf, "probe"});
+        const auto with = run({hbf, "probe"});
+        const auto nothing = run({"true"});
+        cold.ours.push_back(without.seconds);
+        cached.ours.push_back(with.seconds);
+        cold.theirs.push_back(nothing.seconds);
+        cached.theirs.push_back(nothing.seconds);
+        peak.ours.push_back(std::max(without.peak_mib, with.peak_mib));
+    }
+    peak.notes.push_back("as wait4 says, its largest child included");
+    for (auto *row : {&cold, &cached, &peak}) {
+        if (settings.wants(row->name)) rows.push_back(*row);
+    }
+}
+
+void size_row(const Settings &settings, std::vector<Row> &rows) {
+    Row size{"libhbf.so, stripped", "MiB", "", Bar::at_most, 4, {}, {}, {}, {}};
+    if (!settings.wants(size.name)) return;
+    const auto library = settings.build + "/core/libhbf.so";
+    auto stripped = (fs::temp_directory_path() / fmt::format("hbf-bench-{}.so", getpid())).string();
+    try {
+        run({"strip", "-o", stripped, library});
+        size.ours.push_back(static_cast<double>(fs::file_size(stripped)) / (1 << 20));
+    } catch (const std::exception &error) {
+        size.missing = error.what();
+    }
+    std::error_code ignored;
+    fs::remove(stripped, ignored);
+    rows.push_back(size);
+}
+
+} // namespace
+
+void process_rows(const Settings &settings, std::vector<Row> &rows) {
+    probe_rows(settings, rows);
+    size_row(settings, rows);
+}
+
+} // namespace hbf::bench

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The benches behind the speed table, each in its own file.
+#pragma once
+
+#include "bench/row.hpp"
+
+namespace hbf {
+class System;
+}
+
+namespace hbf::bench {
+
+void process_rows(const Settings &settings, std::vector<Row> &rows); // hbf probe, libhbf.so: run before memory is taken
+void copy_rows(const Settings &settings, System &system, std::vector<Row> &rows);
+void submit_rows(const Settings &settings, System &system, std::vector<Row> &rows);
+void storage_rows(const Settings &settings, System &system, std::vector<Row> &rows);
+
+} // namespace hbf::bench
