@@ -114,7 +114,6 @@ Result<> ProbeChild::start(const std::filesystem::path &program, const ProbeJob 
         child_.id = -1;
         return fail(Code::unsupported, fmt::format("{}: cannot be started: {}", program.string(), std::strerror(error)));
     }
-    started_ = Clock::now();
     return {};
 }
 
@@ -186,7 +185,7 @@ ProbeOutcome ProbeChild::outcome() const {
         outcome.record.detail = fmt::format("printed more than {} KiB in {} and was stopped; a plugin writes to the host's log, not to stdout or stderr",
                                             output_limit_ / 1024, to_string(step));
     } else if (timed_out_) {
-        const double seconds = std::chrono::duration<double>(deadline_ - started_).count();
+        const double seconds = std::chrono::duration<double>(time_).count();
         outcome.record.reason = creating ? Reason::create_failed : Reason::probe_timeout;
         outcome.record.detail = fmt::format("did not return from {} within {:.3g} s and was stopped; remedy: if the driver is only slow, "
                                             "raise plugins.probe_timeout_s", to_string(step), seconds);

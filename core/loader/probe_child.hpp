@@ -17,8 +17,8 @@ class ProbeChild {
 public:
     using Clock = std::chrono::steady_clock;
 
-    ProbeChild(size_t job, size_t output_limit, Clock::time_point deadline)
-        : job_(job), output_limit_(output_limit), deadline_(deadline) {}
+    ProbeChild(size_t job, size_t output_limit, Clock::duration time)
+        : job_(job), output_limit_(output_limit), time_(time), started_(Clock::now()), deadline_(started_ + time) {}
     ProbeChild(ProbeChild &&) noexcept = default;
     ProbeChild &operator=(ProbeChild &&) noexcept = default;
     ~ProbeChild(); // kills what still runs
@@ -47,7 +47,8 @@ private:
     std::optional<ProbeRecord> answer() const;
 
     size_t job_, output_limit_;
-    Clock::time_point deadline_, started_ = {}, ended_at_ = {};
+    Clock::duration time_;
+    Clock::time_point started_, deadline_, ended_at_ = {};
     Child child_;
     Fd answer_, output_;
     std::string answer_text_, output_text_;

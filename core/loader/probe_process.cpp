@@ -40,7 +40,7 @@ Result<std::vector<ProbeOutcome>> run_probes(const std::filesystem::path &progra
     while (next < jobs.size() || !running.empty()) {
         if (limits.cancelled && limits.cancelled()) return fail(Code::cancelled, "the search for plugins was interrupted");
         for (; next < jobs.size() && running.size() < limits.at_once; ++next) {
-            ProbeChild child(next, limits.output, ProbeChild::Clock::now() + limits.time);
+            ProbeChild child(next, limits.output, limits.time);
             if (auto started = child.start(program, jobs[next]); !started) return tl::unexpected(started.error());
             running.push_back(std::move(child));
         }
