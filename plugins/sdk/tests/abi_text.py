@@ -62,7 +62,8 @@ def structs(text):
 def constants(text):
     """(numbers, strings): names of the object-like macros with a value."""
     numbers, strings = [], []
-    for name, value in re.findall(r"^#define (HBF_\w+)[ \t]+(\S.*)$", without_comments(text).replace("\\\n", " "), flags=re.M):
+    joined = without_comments(text).replace("\\\n", " ")
+    for name, value in re.findall(r"^#define (HBF_\w+)[ \t]+(\S.*)$", joined, flags=re.M):
         if name not in NOT_CONSTANTS:
             (strings if value.startswith('"') else numbers).append(name)
     return numbers, strings

@@ -119,15 +119,17 @@ def main():
             print(f"wrote {golden}")
             return 0
         frozen, ran = golden.read_text(), 0
+        source = asserts(frozen, folder)
         for compiler in compilers:
             for language, standard in (("c", "c11"), ("c++", "c++17")):
-                run(f"{compiler} -x {language} -std={standard} -fsyntax-only", asserts(frozen, folder), ".in", scratch / "asserts")
+                run(f"{compiler} -x {language} -std={standard} -fsyntax-only", source, ".in", scratch / "asserts")
             text = produce(folder, compiler, scratch)
             if text is None:
                 continue
             ran += 1
             if text != frozen:
-                sys.stdout.writelines(difflib.unified_diff(frozen.splitlines(True), text.splitlines(True), str(golden), "headers"))
+                difference = difflib.unified_diff(frozen.splitlines(True), text.splitlines(True), str(golden), "headers")
+                sys.stdout.writelines(difference)
                 print(f"the headers no longer give {golden}")
                 return 1
             print(f"same layout: {compiler}")
