@@ -15,10 +15,10 @@ class Timeline;
 
 // One end of a command.
 struct Place {
-    hbf_region region;  // pinned; 0: this end is not used
-    uint64_t offset;    // in the region
-    std::byte *memory;  // where that is, or nullptr
-    StorageFile *file;  // or this one, at `offset`
+    hbf_region region; // pinned; 0: this end is not used
+    uint64_t offset;   // in the region
+    std::byte *memory; // where that is, or nullptr
+    StorageFile *file; // or this one, at `offset`
 };
 
 struct Command {
@@ -37,8 +37,7 @@ struct Command {
 };
 
 inline bool overlap(const Place &a, uint64_t a_size, const Place &b, uint64_t b_size) {
-    if (a.memory && b.memory)
-        return a.memory < b.memory + b_size && b.memory < a.memory + a_size;
+    if (a.memory && b.memory) return a.memory < b.memory + b_size && b.memory < a.memory + a_size;
     if (a.file && a.file == b.file) return a.offset < b.offset + b_size && b.offset < a.offset + a_size;
     return false;
 }

@@ -13,7 +13,9 @@ namespace {
 
 using Copies = QueueTest;
 
-uint32_t crc_of(const std::byte *bytes, uint64_t size) { return kernels::crc32c(bytes, size); }
+uint32_t crc_of(const std::byte *bytes, uint64_t size) {
+    return kernels::crc32c(bytes, size);
+}
 
 TEST_F(Copies, RandomCommandsAgainstAModel) {
     constexpr size_t size = 3 << 20;
@@ -36,7 +38,8 @@ TEST_F(Copies, RandomCommandsAgainstAModel) {
             queue.run({fill_command(dst, to, length, pattern, width)});
         } else {
             const bool checked = random() % 2 == 0;
-            std::copy_n(model_src.begin() + static_cast<ptrdiff_t>(from), length, model_dst.begin() + static_cast<ptrdiff_t>(to));
+            std::copy_n(model_src.begin() + static_cast<ptrdiff_t>(from), length,
+                        model_dst.begin() + static_cast<ptrdiff_t>(to));
             queue.run({copy_command(dst, to, src, from, length, checked ? crc.data() : nullptr)});
             for (uint64_t piece = 0; checked && piece * HBF_CRC_PIECE < length; ++piece)
                 ASSERT_EQ(crc[piece], crc_of(model_src.data() + from + piece * HBF_CRC_PIECE,
@@ -63,7 +66,8 @@ TEST_F(Copies, LargeOnesArriveWholeWhoeverDoesThem) {
             while (queue.poll().completed < value) std::this_thread::yield();
         ASSERT_EQ(memcmp(at(a), at(b), size), 0) << round;
         for (uint64_t piece = 0; piece + 1 < crc.size(); ++piece)
-            ASSERT_EQ(crc[piece], crc_of(at(b, piece * HBF_CRC_PIECE), std::min<uint64_t>(HBF_CRC_PIECE, size - piece * HBF_CRC_PIECE)));
+            ASSERT_EQ(crc[piece],
+                      crc_of(at(b, piece * HBF_CRC_PIECE), std::min<uint64_t>(HBF_CRC_PIECE, size - piece * HBF_CRC_PIECE)));
         ASSERT_EQ(crc.back(), 0xABADCAFEu) << "a CRC too many";
     }
 }
@@ -75,7 +79,8 @@ TEST_F(Copies, ABatchOfManyGranulesInAnyOrderOfThreads) {
     std::vector<hbf_command> batch;
     std::vector<uint32_t> crc(granules);
     for (size_t i = 0; i < granules; ++i)
-        batch.push_back(copy_command(a, ((i * 7) % granules) * granule, b, i * granule, i % 5 == 0 ? granule - 17 : granule, &crc[i]));
+        batch.push_back(
+            copy_command(a, ((i * 7) % granules) * granule, b, i * granule, i % 5 == 0 ? granule - 17 : granule, &crc[i]));
     queue.run(batch);
     for (size_t i = 0; i < granules; ++i) {
         const size_t length = i % 5 == 0 ? granule - 17 : granule;
@@ -131,7 +136,9 @@ TEST_F(Copies, CrossFourGiB) {
         void *const base = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED) return static_cast<std::byte *>(nullptr);
         for (size_t at = 0; at < total; at += window)
-            EXPECT_NE(mmap(static_cast<std::byte *>(base) + at, window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0), MAP_FAILED);
+            EXPECT_NE(
+                mmap(static_cast<std::byte *>(base) + at, window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0),
+                MAP_FAILED);
         close(fd);
         return static_cast<std::byte *>(base);
     };

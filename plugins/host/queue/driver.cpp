@@ -25,7 +25,9 @@ Driver::Driver(Slots &slots, uint32_t commands, RegionTable &regions, Timeline &
     if (storage) storage_.emplace(*storage);
 }
 
-Driver::~Driver() { let_go(); }
+Driver::~Driver() {
+    let_go();
+}
 
 Driver::Stop Driver::run(const std::atomic<uint64_t> &last, const Limits &limits) noexcept {
     budget_ = limits.memory_bytes;

@@ -52,10 +52,11 @@ public:
     ~Driver();
 
     Stop run(const std::atomic<uint64_t> &last, const Limits &limits) noexcept;
-    uint64_t seen() const noexcept { return seen_; } // `last` when run looked the last time
-    void let_go() noexcept;                         // of the queue that holds this one back, if any
+    uint64_t seen() const noexcept { return seen_; }  // `last` when run looked the last time
+    void let_go() noexcept;                           // of the queue that holds this one back, if any
     MemoryWork &memory() noexcept { return memory_; } // [any thread]
-    bool held_back() const noexcept { return held_back_.load(std::memory_order_seq_cst); } // [any thread]
+    bool held_back() const noexcept { return held_back_.load(std::memory_order_seq_cst); } // [any thread] by a queue
+    void held_no_more() noexcept { held_back_.store(false, std::memory_order_seq_cst); }   // [any thread]
 
 private:
     enum class Block { none, io, queue, memory, beyond, time };

@@ -96,7 +96,8 @@ private:
     }
     std::deque<FakeIo>::iterator next() { // only what was kicked
         auto found = waiting_.end();
-        for (auto at = waiting_.begin(); at != waiting_.begin() + static_cast<ptrdiff_t>(std::min(kicked_, waiting_.size())); ++at)
+        for (auto at = waiting_.begin(); at != waiting_.begin() + static_cast<ptrdiff_t>(std::min(kicked_, waiting_.size()));
+             ++at)
             if (at->number < control_.hold_from && (found == waiting_.end() || control_.newest_first)) found = at;
         return found;
     }
@@ -122,7 +123,9 @@ class FakeStorage : public StorageTier {
 public:
     FakeControl control;
     void describe(hbf_tier_info &) const override {}
-    std::shared_ptr<StorageFile> create(uint64_t size, const std::string &, bool) override { return std::make_shared<FakeFile>(size); }
+    std::shared_ptr<StorageFile> create(uint64_t size, const std::string &, bool) override {
+        return std::make_shared<FakeFile>(size);
+    }
     std::unique_ptr<StorageChannel> create_channel(uint32_t) override { return std::make_unique<FakeChannel>(control); }
     void register_memory(std::byte *, uint64_t) override {}
     void unregister_memory(std::byte *) noexcept override {}

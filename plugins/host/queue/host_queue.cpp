@@ -32,9 +32,11 @@ Clock::time_point deadline_in(uint64_t timeout_ns) {
 
 class HostQueue final : public sdk::Queue, private Task, private Held, private QueueFinder, private Driver::Announcer {
 public:
-    HostQueue(uint32_t depth, uint32_t commands, RegionTable &regions, StorageTier *storage, std::shared_ptr<WorkerPool> workers)
-        : regions_(regions), workers_(std::move(workers)), slots_(depth, commands), commands_(commands), storage_(storage != nullptr),
-          owned_timeline_(new Timeline(*this)), timeline_(owned_timeline_.get()), driver_(slots_, commands, regions, *timeline_, storage, *this, *this), helper_(*this) {}
+    HostQueue(uint32_t depth, uint32_t commands, RegionTable &regions, StorageTier *storage,
+              std::shared_ptr<WorkerPool> workers)
+        : regions_(regions), workers_(std::move(workers)), slots_(depth, commands), commands_(commands),
+          storage_(storage != nullptr), owned_timeline_(new Timeline(*this)), timeline_(owned_timeline_.get()),
+          driver_(slots_, commands, regions, *timeline_, storage, *this, *this), helper_(*this) {}
 
     ~HostQueue() override {
         timeline_->abandon(); // from here on no other queue resumes this one ...
@@ -48,7 +50,8 @@ public:
 
     uint64_t submit(const sdk::BatchView &batch) override {
         if (batch.size() > commands_)
-            sdk::fail(HBF_INVALID, fmt::format("{} commands in a batch: this queue was made for {}", batch.size(), commands_));
+            sdk::fail(HBF_INVALID,
+                      fmt::format("{} commands in a batch: this queue was made for {}", batch.size(), commands_));
         const uint64_t value = last_.load(std::memory_order_relaxed) + 1;
         if (value - timeline_->completed() > slots_.depth()) {
             drive({.memory_bytes = poll_up_to, .block = false}); // storage may be further than anyone looked
@@ -83,7 +86,7 @@ public:
                 continue;
             }
             const auto look_again = [this] {
-                return driver_.memory().is_open() || (!driving_.load(std::memory_order_seq_cst) && !driver_.held_back());
+                return driver_.memory().is_open() || (!driving_.load(std::memory_order_seq_cst) && !held_back());
             };
             (void)timeline_->sleep(value, deadline, look_again);
         }
@@ -105,15 +108,20 @@ public:
 private:
     bool busy() const noexcept { return timeline_->completed() < last_.load(std::memory_order_seq_cst); }
 
+    // Nothing can be done until another queue resumes this one.
+    bool held_back() const noexcept { return stuck_.load(std::memory_order_relaxed) && driver_.held_back(); }
+
     // Drives, unless someone else does; that one looks again before it leaves. What is left for a worker goes to one.
     void drive(Limits limits) noexcept {
         for (;;) {
             if (driving_.exchange(true, std::memory_order_seq_cst)) return;
             const Driver::Stop stop = driver_.run(last_, limits);
             const uint64_t seen = driver_.seen();
+            stuck_.store(stop == Driver::Stop::queue, std::memory_order_relaxed);
             driving_.store(false, std::memory_order_seq_cst);
             const bool left = stop == Driver::Stop::memory || stop == Driver::Stop::time;
-            if (left || (wanted_.exchange(false, std::memory_order_seq_cst) && busy() && !driver_.held_back())) workers_->schedule(*this);
+            if (left || (wanted_.exchange(false, std::memory_order_seq_cst) && busy() && !held_back()))
+                workers_->schedule(*this);
             if (busy() && timeline_->has_sleepers()) timeline_->wake(); // one of them drives on
             if (last_.load(std::memory_order_seq_cst) == seen) return;
             limits = {.memory_bytes = poll_up_to, .block = false}; // submitted meanwhile, trusting in this
@@ -126,7 +134,11 @@ private:
         drive({.give_way = workers_.get()});
     }
 
-    void resume() noexcept override { workers_->schedule(*this); }
+    void resume() noexcept override {
+        driver_.held_no_more(); // first: whoever drives now may still think so, and leaves the rest to the worker
+        workers_->schedule(*this);
+    }
+    void hasten() noexcept override { workers_->schedule(*this); }
 
     // Besides this thread one waits, as a rule, and helps: more only where there are CPUs for them.
     void announce(uint64_t turns) noexcept override {
@@ -143,8 +155,7 @@ private:
     Timeline *find(hbf_queue *handle, uint64_t value) override {
         const auto *const shell = sdk::shell::QueueShell::of(handle);
         auto *const queue = static_cast<HostQueue *>(shell->queue.get());
-        if (value == 0 || value > queue->last_.load(std::memory_order_acquire))
-            return nullptr;
+        if (value == 0 || value > queue->last_.load(std::memory_order_acquire)) return nullptr;
         queue->timeline_->retain();
         return queue->timeline_;
     }
@@ -164,6 +175,7 @@ private:
     Helper helper_;
     alignas(64) std::atomic<uint64_t> last_{0}; // submitted
     alignas(64) std::atomic<bool> driving_{false};
+    std::atomic<bool> stuck_{false};  // the last driver left because another queue holds this one back
     std::atomic<bool> wanted_{false}; // a worker came while someone else drove
 };
 
@@ -178,7 +190,9 @@ hbf_queue_info host_queue_info() {
     return info;
 }
 
-std::shared_ptr<WorkerPool> make_worker_pool(unsigned workers) { return std::make_shared<WorkerPool>(workers); }
+std::shared_ptr<WorkerPool> make_worker_pool(unsigned workers) {
+    return std::make_shared<WorkerPool>(workers);
+}
 
 std::unique_ptr<sdk::Queue> make_host_queue(const sdk::QueueRequest &request, RegionTable &regions, StorageTier *storage,
                                             std::shared_ptr<WorkerPool> workers) {

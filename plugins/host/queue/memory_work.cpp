@@ -19,8 +19,11 @@ void run_memory_command(const Command &command, uint64_t from, uint64_t size) no
         else
             kernels::copy(dst, command.src.memory + from, size, stores);
         break;
-    case HBF_COMMAND_FILL: kernels::fill(dst, size, command.pattern, command.pattern_size, stores); break;
-    default: break; // flush, invalidate: the caches agree by themselves, and completion orders what was stored before
+    case HBF_COMMAND_FILL:
+        kernels::fill(dst, size, command.pattern, command.pattern_size, stores);
+        break;
+    default:
+        break; // flush, invalidate: the caches agree by themselves, and completion orders what was stored before
     }
 }
 

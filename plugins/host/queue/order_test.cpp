@@ -37,7 +37,8 @@ TEST_F(Order, AGranuleRunsInsideSubmit) {
 TEST_F(Order, WaitWithADeadlineLeavesTheWorkPendingAndItsRegionsBusy) {
     const Gate gate = this->gate();
     TestQueue &queue = this->queue();
-    const uint64_t value = queue.submit({wait_command(gate.queue->handle(), gate.value), copy_command(a_, 0, b_, 0, 64)}).value;
+    const uint64_t value =
+        queue.submit({wait_command(gate.queue->handle(), gate.value), copy_command(a_, 0, b_, 0, 64)}).value;
     EXPECT_EQ(queue.wait(value, 0).status, HBF_TIMEOUT);
     EXPECT_EQ(queue.wait(value, 2 * ms).status, HBF_TIMEOUT);
     EXPECT_EQ(gate.queue->wait(gate.value, 2 * ms).status, HBF_TIMEOUT);
@@ -58,8 +59,10 @@ TEST_F(Order, WaitWithADeadlineLeavesTheWorkPendingAndItsRegionsBusy) {
 TEST_F(Order, AWaitForAnotherQueueHoldsBackWhatFollowsButNotWhatPrecedes) {
     const Gate gate = this->gate();
     TestQueue &queue = this->queue();
-    const uint64_t value = queue.submit({copy_command(a_, 0, b_, 0, 64), wait_command(gate.queue->handle(), gate.value),
-                                         copy_command(a_, 64, b_, 64, 64)}).value;
+    const uint64_t value = queue
+                               .submit({copy_command(a_, 0, b_, 0, 64), wait_command(gate.queue->handle(), gate.value),
+                                        copy_command(a_, 64, b_, 64, 64)})
+                               .value;
     EXPECT_EQ(memcmp(at(a_), at(b_), 64), 0);
     EXPECT_NE(memcmp(at(a_, 64), at(b_, 64), 64), 0);
     open();
@@ -97,8 +100,10 @@ TEST_F(Order, AQueueMayEndWhileAnotherStillNamesItsValue) {
     TestQueue &queue = this->queue();
     auto other = std::make_unique<TestQueue>(regions_, nullptr, workers_);
     const uint64_t named = other->submit({fill_command(b_, 0, 64, 7, 1)}).value;
-    const uint64_t value = queue.submit({wait_command(gate.queue->handle(), gate.value), wait_command(other->handle(), named),
-                                         copy_command(a_, 0, b_, 0, 64)}).value;
+    const uint64_t value = queue
+                               .submit({wait_command(gate.queue->handle(), gate.value), wait_command(other->handle(), named),
+                                        copy_command(a_, 0, b_, 0, 64)})
+                               .value;
     other.reset();
     open();
     EXPECT_EQ(queue.wait(value).status, HBF_OK);
@@ -130,7 +135,8 @@ TEST_F(Order, OneMoreThanTheDepthIsExhaustedAndNothingOfItIsLostOrBegun) {
     const Gate gate = this->gate();
     TestQueue &queue = this->queue({4, 8});
     for (uint64_t value = 1; value <= 4; ++value)
-        ASSERT_EQ(queue.submit({wait_command(gate.queue->handle(), gate.value), fill_command(a_, value, 1, value, 1)}).value, value);
+        ASSERT_EQ(queue.submit({wait_command(gate.queue->handle(), gate.value), fill_command(a_, value, 1, value, 1)}).value,
+                  value);
     const Outcome outcome = queue.submit({fill_command(b_, 0, 64, 3, 1)});
     EXPECT_EQ(outcome.status, HBF_EXHAUSTED);
     EXPECT_THAT(outcome.message, HasSubstr("4 values"));
@@ -142,7 +148,9 @@ TEST_F(Order, OneMoreThanTheDepthIsExhaustedAndNothingOfItIsLostOrBegun) {
 }
 
 TEST_F(Order, AFailedValuePoisonsItsQueueAndKeepsItsReason) {
-    storage_.control.fault = [&](const FakeIo &io) { return io.number == 1 ? broken(HBF_DATA_LOSS, "bad sector") : IoResult{}; };
+    storage_.control.fault = [&](const FakeIo &io) {
+        return io.number == 1 ? broken(HBF_DATA_LOSS, "bad sector") : IoResult{};
+    };
     TestQueue &queue = this->queue();
     ASSERT_EQ(queue.submit({copy_command(a_, 0, f_, 0, 4096)}).value, 1u);
     ASSERT_EQ(queue.submit({copy_command(a_, 4096, f_, 4096, 4096)}).value, 2u);
@@ -182,7 +190,8 @@ TEST_F(Order, TheLowestFailedValueIsReportedEvenIfALaterOneFailedFirst) {
 TEST_F(Order, AFailureReachesThoseThatWaitedOnOtherQueues) {
     const Gate gate = this->gate();
     TestQueue &queue = this->queue(), &third = this->queue();
-    const uint64_t value = queue.submit({wait_command(gate.queue->handle(), gate.value), copy_command(a_, 0, b_, 0, 64)}).value;
+    const uint64_t value =
+        queue.submit({wait_command(gate.queue->handle(), gate.value), copy_command(a_, 0, b_, 0, 64)}).value;
     const uint64_t last = third.submit({wait_command(queue.handle(), value)}).value;
     {
         std::lock_guard lock(storage_.control.mutex);
@@ -201,7 +210,8 @@ TEST_F(Order, AFailureReachesThoseThatWaitedOnOtherQueues) {
 TEST_F(Order, CancelTakesOutWhatHasNotBegun) {
     const Gate gate = this->gate();
     TestQueue &queue = this->queue();
-    const uint64_t first = queue.submit({wait_command(gate.queue->handle(), gate.value), fill_command(a_, 0, 1, 1, 1)}).value;
+    const uint64_t first =
+        queue.submit({wait_command(gate.queue->handle(), gate.value), fill_command(a_, 0, 1, 1, 1)}).value;
     const uint64_t second = queue.submit({fill_command(a_, 1, 1, 2, 1)}).value;
     const uint64_t third = queue.submit({fill_command(a_, 2, 1, 3, 1)}).value;
     EXPECT_EQ(queue.cancel(second).status, HBF_OK);
@@ -220,7 +230,8 @@ TEST_F(Order, CancelTakesOutWhatHasNotBegun) {
 TEST_F(Order, AValueHeldBackByAWaitCanBeCancelledAndLetsTheRestGo) {
     const Gate gate = this->gate();
     TestQueue &queue = this->queue();
-    const uint64_t first = queue.submit({wait_command(gate.queue->handle(), gate.value), fill_command(a_, 0, 1, 1, 1)}).value;
+    const uint64_t first =
+        queue.submit({wait_command(gate.queue->handle(), gate.value), fill_command(a_, 0, 1, 1, 1)}).value;
     const uint64_t second = queue.submit({fill_command(a_, 1, 1, 2, 1)}).value;
     EXPECT_EQ(queue.cancel(first).status, HBF_OK);
     EXPECT_EQ(queue.wait(second).status, HBF_OK) << "although the gate is closed";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker_pool.hpp"
-
 #include <atomic>
 #include <thread>
 
 #include <gtest/gtest.h>
+
+#include "worker_pool.hpp"
 
 namespace hbf::host {
 namespace {

@@ -65,7 +65,8 @@ struct Outcome {
 
 class TestQueue {
 public:
-    TestQueue(RegionTable &regions, StorageTier *storage, std::shared_ptr<WorkerPool> workers, sdk::QueueRequest request = {}) {
+    TestQueue(RegionTable &regions, StorageTier *storage, std::shared_ptr<WorkerPool> workers,
+              sdk::QueueRequest request = {}) {
         shell_.queue = make_host_queue(request, regions, storage, std::move(workers));
     }
     ~TestQueue() { shell_.finish(); }
@@ -119,7 +120,8 @@ private:
         error.capacity = sizeof text;
         error.offset = HBF_NO_PLACE;
         outcome.status = call(&error);
-        if (outcome.status != HBF_OK || always) outcome.message = text, outcome.region = error.region, outcome.offset = error.offset;
+        if (outcome.status != HBF_OK || always)
+            outcome.message = text, outcome.region = error.region, outcome.offset = error.offset;
         return outcome;
     }
 
@@ -149,7 +151,9 @@ protected:
         return handle;
     }
     std::byte *at(hbf_region region, uint64_t offset = 0) { return regions_.find(region)->address + offset; }
-    std::vector<std::byte> &stored(hbf_region region) { return static_cast<FakeFile *>(regions_.find(region)->file.get())->bytes; }
+    std::vector<std::byte> &stored(hbf_region region) {
+        return static_cast<FakeFile *>(regions_.find(region)->file.get())->bytes;
+    }
     TestQueue &queue(sdk::QueueRequest request = {}) {
         queues_.push_back(std::make_unique<TestQueue>(regions_, &storage_, workers_, request));
         return *queues_.back();

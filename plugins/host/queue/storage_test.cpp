@@ -15,7 +15,8 @@ protected:
     void expect_crcs(const std::vector<uint32_t> &crc, const std::byte *bytes, uint64_t length) {
         for (uint64_t piece = 0; piece * HBF_CRC_PIECE < length; ++piece)
             ASSERT_EQ(crc[piece], kernels::crc32c(bytes + piece * HBF_CRC_PIECE,
-                                                  std::min<uint64_t>(HBF_CRC_PIECE, length - piece * HBF_CRC_PIECE))) << piece;
+                                                  std::min<uint64_t>(HBF_CRC_PIECE, length - piece * HBF_CRC_PIECE)))
+                << piece;
     }
     hbf_region m_ = memory(size, 1), f_ = file(size, 2), g_ = file(size, 3);
     std::vector<uint32_t> crc_ = std::vector<uint32_t>(size / HBF_CRC_PIECE + 1);
@@ -45,7 +46,8 @@ TEST_F(Storage, EachDirectionWithChecksums) {
 TEST_F(Storage, ValuesThatTouchDifferentBytesAreInFlightTogether) {
     storage_.control.hold(0);
     TestQueue &queue = this->queue();
-    for (uint64_t i = 0; i < 16; ++i) ASSERT_EQ(queue.submit({copy_command(m_, i * 65536, f_, i * 65536, 65536)}).value, i + 1);
+    for (uint64_t i = 0; i < 16; ++i)
+        ASSERT_EQ(queue.submit({copy_command(m_, i * 65536, f_, i * 65536, 65536)}).value, i + 1);
     EXPECT_EQ(storage_.control.begun_so_far(), 16u) << "submit begins them; nobody has polled";
     open();
     while (queue.poll().completed < 16) std::this_thread::yield();
@@ -58,10 +60,10 @@ TEST_F(Storage, AValueThatTouchesTheSameBytesComesAfter) {
     const hbf_region other = memory(size, 9);
     for (int round = 0; round < 20; ++round) {
         storage_.control.hold(storage_.control.begun_so_far());
-        (void)queue.submit({copy_command(f_, 0, m_, 0, 65536)});         // f = m
-        (void)queue.submit({copy_command(f_, 65535, other, 0, 65536)});  // f again, one byte shared
-        (void)queue.submit({copy_command(g_, 0, f_, 0, 131071)});        // reads both
-        (void)queue.submit({fill_command(m_, 0, 65536, 0x11, 1)});       // m, which the first still reads
+        (void)queue.submit({copy_command(f_, 0, m_, 0, 65536)});        // f = m
+        (void)queue.submit({copy_command(f_, 65535, other, 0, 65536)}); // f again, one byte shared
+        (void)queue.submit({copy_command(g_, 0, f_, 0, 131071)});       // reads both
+        (void)queue.submit({fill_command(m_, 0, 65536, 0x11, 1)});      // m, which the first still reads
         const uint64_t last = queue.submit({copy_command(m_, 0, g_, 0, 64)}).value;
         const std::byte first = *at(m_, 64), boundary = *at(other);
         open();

@@ -12,7 +12,9 @@
 
 namespace hbf::host {
 
-void StorageWork::FreeAligned::operator()(std::byte *memory) const noexcept { std::free(memory); }
+void StorageWork::FreeAligned::operator()(std::byte *memory) const noexcept {
+    std::free(memory);
+}
 
 StorageWork::StorageWork(StorageTier &storage) : channel_(storage.create_channel(operations)), results_(operations) {
     for (Buffer &buffer : buffers_) {
@@ -81,7 +83,8 @@ bool StorageWork::conflicts(const Slot &slot, const Command &command) const {
             place->offset += operation.from;
             if (place->memory) place->memory += operation.from;
         }
-        if (overlap(command.dst, command.size, dst, operation.size) || overlap(command.dst, command.size, src, operation.size) ||
+        if (overlap(command.dst, command.size, dst, operation.size) ||
+            overlap(command.dst, command.size, src, operation.size) ||
             overlap(command.src, command.size, dst, operation.size))
             return true;
     }

@@ -25,8 +25,10 @@ TEST_F(Threads, EightThreadsWithTheirOwnQueues) {
             for (int round = 0; round < 12; ++round) {
                 const uint64_t length = random() % ((3u << 20) - 1) + 1;
                 (void)own.queue->submit({copy_command(own.f, 0, own.b, 0, length)});
-                const uint64_t value =
-                    own.queue->submit({fill_command(own.a, 0, length, 0, 1), wait_command(), copy_command(own.a, 0, own.f, 0, length)}).value;
+                const uint64_t value = own.queue
+                                           ->submit({fill_command(own.a, 0, length, 0, 1), wait_command(),
+                                                     copy_command(own.a, 0, own.f, 0, length)})
+                                           .value;
                 if (round % 3 == 0)
                     while (own.queue->poll().completed < value) std::this_thread::yield();
                 else if (own.queue->wait(value).status != HBF_OK)
@@ -94,9 +96,12 @@ TEST_F(Threads, QueuesThatWaitForEachOther) {
     TestQueue &left = queue(), &right = queue();
     uint64_t left_value = 0, right_value = left.submit({}).value;
     for (uint32_t round = 1; round <= 200; ++round) {
-        left_value = left.submit({wait_command((round == 1 ? left : right).handle(), right_value), fill_command(ball, 0, 1 << 20, round, 4),
-                                  wait_command(), copy_command(stored_ball, 0, ball, 0, 1 << 20)}).value;
-        right_value = right.submit({wait_command(left.handle(), left_value), copy_command(other, 0, stored_ball, 0, 1 << 20)}).value;
+        left_value = left.submit({wait_command((round == 1 ? left : right).handle(), right_value),
+                                  fill_command(ball, 0, 1 << 20, round, 4), wait_command(),
+                                  copy_command(stored_ball, 0, ball, 0, 1 << 20)})
+                         .value;
+        right_value =
+            right.submit({wait_command(left.handle(), left_value), copy_command(other, 0, stored_ball, 0, 1 << 20)}).value;
         if (round % 20 != 0) continue;
         ASSERT_EQ(right.wait(right_value).status, HBF_OK);
         uint32_t word;
@@ -123,7 +128,8 @@ TEST_F(Threads, AFailureReachesEveryWaiter) {
         for (int waiter = 0; waiter < 3; ++waiter)
             threads.emplace_back([&] {
                 while (submitted.load(std::memory_order_acquire) < 12) std::this_thread::yield();
-                if (queue.wait(12).status != HBF_OK || queue.poll().failed != 6 || queue.failure().message != "lost") ++wrong;
+                if (queue.wait(12).status != HBF_OK || queue.poll().failed != 6 || queue.failure().message != "lost")
+                    ++wrong;
             });
         for (uint64_t value = 1; value <= 12; ++value) {
             ASSERT_EQ(queue.submit({copy_command(a, value * 512, f, value * 512, 512)}).value, value);

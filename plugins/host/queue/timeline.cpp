@@ -47,7 +47,9 @@ void Timeline::complete(uint64_t value) noexcept {
 }
 
 void Timeline::wake() noexcept {
-    { std::lock_guard lock(mutex_); } // a sleeper that has looked is now asleep
+    {
+        std::lock_guard lock(mutex_);
+    } // a sleeper that has looked is now asleep
     wake_.notify_all();
 }
 
@@ -60,7 +62,7 @@ bool Timeline::hold(Held &held, uint64_t value) noexcept {
     }
     held.value_ = value;
     held.next_ = std::exchange(held_, &held);
-    if (owner_) owner_->resume();
+    if (owner_) owner_->hasten();
     return true;
 }
 

@@ -20,7 +20,9 @@ using Clock = std::chrono::steady_clock;
 class Held {
 public:
     virtual ~Held() = default;
-    virtual void resume() noexcept = 0; // [any thread] drive on, by a worker; must not call the timeline
+    // [any thread] Neither may call the timeline.
+    virtual void resume() noexcept = 0; // the value that held it back completed: it is linked no more
+    virtual void hasten() noexcept = 0; // another queue waits for one of its values
 
 private:
     friend class Timeline;

@@ -24,8 +24,10 @@ public:
         place.region = region;
         if (size == 0) refuse(index_, fmt::format("{} size is 0", end), region, offset);
         if (size > found->size || offset > found->size - size)
-            refuse(index_, fmt::format("{} range of {} bytes at {} is outside the region's {} bytes", end, size, offset, found->size),
-                   region, offset);
+            refuse(
+                index_,
+                fmt::format("{} range of {} bytes at {} is outside the region's {} bytes", end, size, offset, found->size),
+                region, offset);
         place.offset = offset;
         place.memory = found->file ? nullptr : found->address + offset;
         place.file = found->file.get();
@@ -39,8 +41,9 @@ public:
         out_.size = copy.size;
         out_.crc = (out_.flags & HBF_COPY_CRC32C) ? copy.crc : nullptr;
         if (overlap(out_.dst, copy.size, out_.src, copy.size))
-            refuse(index_, fmt::format("source (region {:#x} at {}) and destination (region {:#x} at {}) overlap in {} bytes", copy.src,
-                                       copy.src_offset, copy.dst, copy.dst_offset, copy.size),
+            refuse(index_,
+                   fmt::format("source (region {:#x} at {}) and destination (region {:#x} at {}) overlap in {} bytes",
+                               copy.src, copy.src_offset, copy.dst, copy.dst_offset, copy.size),
                    copy.dst, copy.dst_offset);
     }
 
@@ -66,25 +69,35 @@ private:
 void take(uint64_t index, const hbf_command &in, RegionTable &regions, QueueFinder &queues, bool storage, Command &out) {
     out = Command{};
     out.kind = in.kind, out.flags = in.flags;
-    if (in.kind != HBF_COMMAND_COPY && in.flags != 0) refuse(index, fmt::format("flags {:#x} on a command that has none", in.flags));
+    if (in.kind != HBF_COMMAND_COPY && in.flags != 0)
+        refuse(index, fmt::format("flags {:#x} on a command that has none", in.flags));
     const Taker taker(index, regions, out);
     switch (in.kind) {
-    case HBF_COMMAND_COPY: taker.copy(in.u.copy); break;
-    case HBF_COMMAND_FILL: taker.fill(in.u.fill); break;
+    case HBF_COMMAND_COPY:
+        taker.copy(in.u.copy);
+        break;
+    case HBF_COMMAND_FILL:
+        taker.fill(in.u.fill);
+        break;
     case HBF_COMMAND_FLUSH:
-    case HBF_COMMAND_INVALIDATE: taker.range(in.u.range); break;
+    case HBF_COMMAND_INVALIDATE:
+        taker.range(in.u.range);
+        break;
     case HBF_COMMAND_WAIT:
         if (!in.u.wait.queue) break;
         out.timeline = queues.find(in.u.wait.queue, in.u.wait.value);
-        if (!out.timeline) refuse(index, fmt::format("wait: submit has not returned value {} of that queue", in.u.wait.value));
+        if (!out.timeline)
+            refuse(index, fmt::format("wait: submit has not returned value {} of that queue", in.u.wait.value));
         out.value = in.u.wait.value;
         break;
     case HBF_COMMAND_LAUNCH:
         sdk::fail(HBF_UNSUPPORTED, fmt::format("command {}: the host plugin runs no kernels", index));
-    default: refuse(index, fmt::format("unknown kind {}", in.kind));
+    default:
+        refuse(index, fmt::format("unknown kind {}", in.kind));
     }
     if (out.touches_storage() && !storage)
-        sdk::fail(HBF_UNSUPPORTED, fmt::format("command {}: this queue was made without storage", index), out.dst.file ? out.dst.region : out.src.region);
+        sdk::fail(HBF_UNSUPPORTED, fmt::format("command {}: this queue was made without storage", index),
+                  out.dst.file ? out.dst.region : out.src.region);
 }
 
 } // namespace

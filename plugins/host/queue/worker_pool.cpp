@@ -4,12 +4,12 @@
 #ifdef HBF_HAVE_NUMA
 #include <numa.h>
 #endif
+#include <algorithm>
+#include <system_error>
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-
-#include <algorithm>
-#include <system_error>
 
 #include "hbf/sdk/failure.hpp"
 
