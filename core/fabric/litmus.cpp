@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -147,19 +148,29 @@ Result<LitmusRun> between_cpus(DeviceCore &device, uint32_t tier) {
     seen.store(0);
     std::atomic<bool> stop{false};
     const auto begin = Clock::now();
-    std::thread writer([&] {
+    const auto write = [&] {
         for (uint64_t i = 1; i <= cpu_trials && !stop.load(std::memory_order_relaxed); ++i) {
             data.store(i, std::memory_order_relaxed);
             flag.store(i, std::memory_order_release);
-            while (seen.load(std::memory_order_acquire) != i && !stop.load(std::memory_order_relaxed)) std::this_thread::yield();
+            for (unsigned looks = 1; seen.load(std::memory_order_acquire) != i && !stop.load(std::memory_order_relaxed); ++looks)
+                if (looks % 64 == 0) std::this_thread::yield();
         }
-    });
+    };
+    std::thread writer;
+    try {
+        writer = std::thread(write);
+    } catch (const std::system_error &problem) {
+        run.not_observable = problem.what();
+        return run;
+    }
     for (uint64_t i = 1; i <= cpu_trials && !stop.load(std::memory_order_relaxed); ++i) {
-        while (flag.load(std::memory_order_acquire) != i)
-            if (Clock::now() - begin >= time_limit) {
-                stop.store(true, std::memory_order_relaxed);
-                break;
-            }
+        for (unsigned looks = 1; flag.load(std::memory_order_acquire) != i; ++looks) {
+            if (looks % 64 != 0) continue;
+            std::this_thread::yield(); // on a busy machine the writer may need this CPU
+            if (Clock::now() - begin < time_limit) continue;
+            stop.store(true, std::memory_order_relaxed);
+            break;
+        }
         if (stop.load(std::memory_order_relaxed)) break;
         if (data.load(std::memory_order_relaxed) != i) ++run.stale;
         ++run.trials;

@@ -83,8 +83,8 @@ void replace(const std::filesystem::path &path, const std::string &text) {
 
 LitmusCache::LitmusCache(const LitmusKey &key, const hbf_plugin *plugin) {
     on_disk_ = !key.library_sha256.empty() && !key.boot_id.empty();
-    key_ = on_disk_ ? fmt::format("{}|{}|{}", key.library_sha256, key.driver, key.boot_id)
-                    : fmt::format("{}|{}", static_cast<const void *>(plugin), key.driver);
+    key_ = fmt::format("{}|{}|{}", key.library_sha256, key.driver, key.boot_id);
+    if (!on_disk_) key_ += fmt::format("|{}", static_cast<const void *>(plugin));
     for (char &letter : key_)
         if (letter == '\t' || letter == '\n') letter = ' ';
 }

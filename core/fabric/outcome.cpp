@@ -15,7 +15,6 @@ Outcome QueueCore::outcome(uint64_t value) const noexcept {
     const Record &record = history_[value & history_mask_];
     if (record.value.load(std::memory_order_acquire) == value) {
         const auto code = static_cast<Code>(record.code.load(std::memory_order_acquire));
-        std::atomic_thread_fence(std::memory_order_acquire);
         if (record.value.load(std::memory_order_relaxed) == value) return {Outcome::State::done, code};
     }
     // Too long ago for the details; what went wrong is kept for ever.
@@ -54,7 +53,6 @@ Result<Completion> QueueCore::status(uint64_t value) {
     const Record &record = history_[value & history_mask_];
     const auto verified = static_cast<VerifiedBy>(record.verified.load(std::memory_order_acquire));
     const uint64_t checked = record.checked.load(std::memory_order_acquire);
-    std::atomic_thread_fence(std::memory_order_acquire);
     if (record.value.load(std::memory_order_relaxed) == value) {
         completion.verified_by = verified;
         completion.checked_bytes = checked;

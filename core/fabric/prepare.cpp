@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks one command and chooses its path.
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -146,7 +147,7 @@ Result<> QueueCore::choose_path(Entry &entry, Op &op) {
     op.src_handle = op.src->handle;
     if (op.dst_device == device_.get() && op.src_device == device_.get()) return {};
 
-    Error reason{Code::unsupported, "no device reaches both", no_place, {}};
+    std::optional<Error> reason; // of a registration that did not come through
     for (DeviceCore *candidate : {device_.get(), op.dst_device, op.src_device}) {
         const auto reaches = [&](const RegionSlot &slot, const DeviceCore *owner) {
             return owner == candidate || (slot.cpu_readable() && candidate->can_register());
@@ -169,7 +170,7 @@ Result<> QueueCore::choose_path(Entry &entry, Op &op) {
         return {};
     }
     return fail(Code::unsupported, fmt::format("no path from {}: neither device reaches the other's memory, and staging needs both "
-                                               "to register host memory ({})", names(op), reason.message));
+                                               "to register host memory{}", names(op), reason ? ": " + reason->message : ""));
 }
 
 } // namespace hbf::fabric

@@ -148,6 +148,7 @@ private:
     alignas(64) std::atomic<uint64_t> submitted_{0}; // values returned by submit
     std::atomic<uint64_t> handed_{0};                // values that need no more of hand_over_held
     std::atomic<uint64_t> device_submitted_{0};      // the plugin's values
+    std::atomic<uint64_t> device_announced_{0};      // the highest value the plugin may report: one more while in its submit
     std::atomic<bool> device_miscounts_{false};      // submit returned a value out of turn
     alignas(64) std::atomic<bool> pumping_{false};
     std::atomic<uint64_t> completed_{0};

@@ -47,7 +47,7 @@ bool QueueCore::pump() noexcept {
 // What the plugin's queue says now. False: nothing it could say would matter.
 bool QueueCore::look_at_device() noexcept {
     const uint64_t submitted = device_submitted_.load(std::memory_order_acquire);
-    if (device_completed_ == submitted) return false;
+    if (device_completed_ >= submitted) return false;
     hbf_progress progress{sizeof(progress), HBF_OK, 0, 0};
     const hbf_status status = device_->queue_ext->poll(queue_, &progress);
     if (status != HBF_OK) { // it cannot even say: nothing more will come of what it has
@@ -62,7 +62,8 @@ bool QueueCore::look_at_device() noexcept {
         device_failed_ = progress.failed;
         device_code_ = progress.status == HBF_OK ? Code::internal : to_code(progress.status);
     }
-    if (progress.completed > submitted || device_miscounts_.load(std::memory_order_acquire)) {
+    if (progress.completed > device_announced_.load(std::memory_order_acquire) ||
+        device_miscounts_.load(std::memory_order_acquire)) {
         // Completions that match no submission prove nothing about our work.
         if (device_failed_ == 0) device_failed_ = device_completed_ + 1;
         device_code_ = Code::internal;
@@ -165,10 +166,10 @@ void QueueCore::finish(Entry &entry, uint64_t value, Code code) noexcept {
     if (code != Code::ok && ran) forget(ops);
 
     Record &record = history_[value & history_mask_];
-    record.value.store(0, std::memory_order_release);
-    record.code.store(static_cast<uint32_t>(code), std::memory_order_relaxed);
-    record.verified.store(static_cast<uint32_t>(entry.verified_by), std::memory_order_relaxed);
-    record.checked.store(entry.checked_bytes, std::memory_order_relaxed);
+    record.value.store(0, std::memory_order_relaxed); // whoever sees a new field sees this, or later
+    record.code.store(static_cast<uint32_t>(code), std::memory_order_release);
+    record.verified.store(static_cast<uint32_t>(entry.verified_by), std::memory_order_release);
+    record.checked.store(entry.checked_bytes, std::memory_order_release);
     record.value.store(value, std::memory_order_release);
 
     release(entry);

@@ -73,10 +73,15 @@ hbf_status QueueCore::hand_over(Entry &entry, hbf_error *error) noexcept {
     const Translated made = translate(entry.ops, entry.op_count, entry.waits.data(), entry.crc.data(), entry.arguments.data(),
                                       abi_.get(), abi_commands_);
     const hbf_batch batch{sizeof(batch), sizeof(hbf_command), abi_.get(), made.commands};
+    // Short work completes inside submit, and another thread may see that before submit has returned here.
+    const uint64_t expected = device_submitted_.load(std::memory_order_relaxed) + 1;
+    device_announced_.store(expected, std::memory_order_release);
     uint64_t value = 0;
     const hbf_status status = device_->queue_ext->submit(queue_, &batch, &value, error);
-    if (status != HBF_OK) return status;
-    const uint64_t expected = device_submitted_.load(std::memory_order_relaxed) + 1;
+    if (status != HBF_OK) {
+        device_announced_.store(expected - 1, std::memory_order_release);
+        return status;
+    }
     entry.stage = Stage::running;
     entry.device_value.store(expected, std::memory_order_release);
     device_submitted_.store(expected, std::memory_order_release);
@@ -128,7 +133,12 @@ Result<> QueueCore::prepare(Entry &entry, const Batch &batch) {
                                                    std::pair{op.dst_device, reads_destination}}) {
             if (used == nullptr || (used != op.executor && !through_bounce)) continue;
             if (used == device_.get() && !through_bounce) continue;
-            if (auto done = program.need(used->shared_from_this(), through_bounce); !done) return done;
+            if (auto done = program.need(used->shared_from_this(), through_bounce); !done) {
+                if (op.staged)
+                    done.error().message = fmt::format("{}: no path from {} to {}: neither device reaches the other's memory, and {}",
+                                                       title(), op.src->name, op.dst->name, done.error().message);
+                return done;
+            }
         }
     }
     return {};

@@ -116,7 +116,7 @@ public:
 
     hbf_queue_info queue_info() const override {
         return {sizeof(hbf_queue_info), script_.capabilities, HBF_VISIBLE_DEVICE | HBF_VISIBLE_HOST, script_.max_depth,
-                script_.max_commands, 64};
+                script_.max_commands, 4096};
     }
 
     std::unique_ptr<sdk::Queue> create_queue(const sdk::QueueRequest &request) override {
