@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "../text.hpp"
+#include "text.hpp"
 #include "block_label.hpp"
 #include "io_error.hpp"
 #include "medium.hpp"

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "../text.hpp"
+#include "text.hpp"
 #include "directory_file.hpp"
 #include "io_error.hpp"
 #include "preallocate.hpp"

@@ -119,6 +119,7 @@ TEST(Limits, FileSizeLimitIsExhaustedNotASignal) {
                   auto tier = open_at(scratch.path());
                   auto failure = failure_of([&] { tier->create(2 << 20, "", false); });
                   if (failure.status != HBF_EXHAUSTED || failure.message.find("ulimit -f") == std::string::npos) return 2;
+                  if (describe(*tier).available != describe(*tier).capacity) return 4; // what was refused took space
                   auto memory = aligned_bytes(1 << 20);
                   return works(*tier, memory.get(), 1 << 20) ? 0 : 3;
               }),
@@ -127,6 +128,9 @@ TEST(Limits, FileSizeLimitIsExhaustedNotASignal) {
 }
 
 TEST(Limits, NoDescriptorsLeftIsExhausted) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the sanitizer needs descriptors for its own checks";
+#endif
     ScratchDirectory scratch;
     EXPECT_EQ(in_child([&] {
                   auto tier = open_at(scratch.path());

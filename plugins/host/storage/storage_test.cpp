@@ -4,58 +4,16 @@
 
 #include <cstring>
 #include <filesystem>
-#include <thread>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "direct_probe.hpp"
-#include "fd.hpp"
-#include "testing.hpp"
+#include "storage_fixture.hpp"
 
 namespace hbf::host {
 namespace {
 
 using namespace testing;
-
-struct Variant {
-    bool uring, direct, nameless;
-};
-
-class StorageTest : public ::testing::TestWithParam<Variant> {
-protected:
-    std::unique_ptr<StorageTier> tier(uint64_t capacity = 64 << 20) {
-        StorageOptions options;
-        options.path = scratch_.path();
-        options.capacity = capacity;
-        options.uring = GetParam().uring;
-        options.direct = GetParam().direct;
-        StorageInternals internals;
-        internals.nameless_files = GetParam().nameless;
-        return open_storage(options, log_.log(), internals);
-    }
-    static hbf_tier_info describe(const StorageTier &tier) {
-        hbf_tier_info info{};
-        info.struct_size = sizeof info;
-        tier.describe(info);
-        return info;
-    }
-
-    // The file behind an unnamed region, from outside: as another program of this user could reach it.
-    Fd steal(uint64_t size) const {
-        for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-            std::error_code gone;
-            const std::string target = std::filesystem::read_symlink(entry.path(), gone);
-            struct stat info {};
-            if (target.find(scratch_.path()) != 0 || ::stat(entry.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-            if (static_cast<uint64_t>(info.st_size) == size) return Fd(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
-        }
-        return {};
-    }
-
-    ScratchDirectory scratch_;
-    KeptLog log_;
-};
 
 TEST_P(StorageTest, SaysWhatItIs) {
     auto tier = this->tier();
@@ -243,63 +201,7 @@ TEST_P(StorageTest, NamedRegionThatLostItsTailIsNotOpened) {
     EXPECT_EQ(odd.offset, 1000u);
 }
 
-TEST_P(StorageTest, TwoThreadsWithAChannelEach) {
-    auto tier = this->tier();
-    auto shared = tier->create(4 << 20, "", false);
-    auto work = [&](uint64_t seed) {
-        auto channel = tier->create_channel(4);
-        auto mine = tier->create(2 << 20, "", false);
-        auto memory = aligned_bytes(2 << 20);
-        tier->register_memory(memory.get(), 2 << 20);
-        auto data = pattern(seed, 0, 2 << 20);
-        for (int round = 0; round < 3; ++round) {
-            std::memcpy(memory.get(), data.data(), data.size());
-            EXPECT_EQ(write(*channel, *mine, 0, memory.get(), data.size()).status, HBF_OK);
-            EXPECT_EQ(write(*channel, *shared, seed << 21, memory.get(), data.size()).status, HBF_OK);
-            std::memset(memory.get(), 0, data.size());
-            EXPECT_EQ(read(*channel, *mine, 0, memory.get(), data.size()).status, HBF_OK);
-            EXPECT_EQ(std::memcmp(memory.get(), data.data(), data.size()), 0);
-            EXPECT_EQ(read(*channel, *shared, seed << 21, memory.get(), data.size()).status, HBF_OK);
-            EXPECT_EQ(std::memcmp(memory.get(), data.data(), data.size()), 0);
-        }
-        tier->unregister_memory(memory.get());
-    };
-    std::thread other(work, 1);
-    work(0);
-    other.join();
-}
-
-TEST_P(StorageTest, RegisteredMemoryMayComeAndGoWhileTheChannelLives) {
-    auto tier = this->tier();
-    auto channel = tier->create_channel(4);
-    auto file = tier->create(1 << 20, "", false);
-    for (uint64_t round = 0; round < 100; ++round) { // more ranges than a ring has slots
-        auto memory = aligned_bytes(1 << 20);
-        tier->register_memory(memory.get(), 1 << 20);
-        auto data = pattern(round, 0, 1 << 20);
-        std::memcpy(memory.get(), data.data(), data.size());
-        ASSERT_EQ(write(*channel, *file, 0, memory.get(), data.size()).status, HBF_OK);
-        std::memset(memory.get(), 0, data.size());
-        ASSERT_EQ(read(*channel, *file, 0, memory.get(), data.size()).status, HBF_OK);
-        ASSERT_EQ(std::memcmp(memory.get(), data.data(), data.size()), 0);
-        tier->unregister_memory(memory.get());
-    }
-}
-
-TEST_P(StorageTest, TwoInstancesOfOneProcessShareADirectory) {
-    auto one = tier(), two = tier();
-    auto first = one->create(4096, "a", false);
-    EXPECT_EQ(failure_of([&] { two->create(4096, "a", false); }).status, HBF_INVALID);
-    EXPECT_EQ(two->create(4096, "a", true), first);
-}
-
-INSTANTIATE_TEST_SUITE_P(Ways, StorageTest,
-                         ::testing::Values(Variant{true, true, true}, Variant{false, true, true}, Variant{true, false, true},
-                                           Variant{false, false, false}),
-                         [](const auto &variant) {
-                             return std::string(variant.param.uring ? "uring" : "threads") +
-                                    (variant.param.direct ? "Direct" : "Buffered") + (variant.param.nameless ? "" : "Temporary");
-                         });
+INSTANTIATE_TEST_SUITE_P(Ways, StorageTest, storage_variants(), variant_name);
 
 } // namespace
 } // namespace hbf::host
