@@ -62,7 +62,7 @@ struct Selection {
     Inventory inventory;
     std::vector<Candidate> candidates;   // in rank order: selected ones first, primary at 0
     std::vector<std::string> notes;      // warnings: ignored environment, unknown manifest keys, ...
-    const Candidate *primary() const;    // nullptr if nothing was selected
+    HBF_API const Candidate *primary() const;    // nullptr if nothing was selected
 };
 
 // Finds, checks, probes, ranks and opens. Probing happens in a process of its own, which also opens each device once and
