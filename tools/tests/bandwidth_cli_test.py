@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hbf command as people and scripts meet it: exit codes, JSON, colour, signals, files that cannot be written.
+
+Run: bandwidth_cli_test.py HBF PLUGIN_FOLDER
+"""
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HBF = os.path.abspath(sys.argv[1])
+PLUGINS = os.path.abspath(sys.argv[2])
+QUICK = ['--tier', 'dram0', '--size', '4MiB', '--samples', '6', '--warm-up', '0.01', '--time', '30']
+CLOSING = re.compile(r'^Measured bandwidth: \d+(\.\d+)? GB/s ± \d+\.\d%( |$)')
+
+
+class Bandwidth(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix='hbf-cli-')
+        self.addCleanup(self.folder.cleanup)
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith('HBF_')}
+        self.env.update(HOME=self.folder.name, XDG_CACHE_HOME=self.folder.name, XDG_CONFIG_HOME=self.folder.name,
+                        HBF_PLUGIN_PATH=PLUGINS)
+
+    def run_hbf(self, *arguments, **options):
+        return subprocess.run([HBF, *arguments], env=self.env, stdout=options.pop('stdout', subprocess.PIPE),
+                              stderr=subprocess.PIPE, text=True, timeout=300, check=False, **options)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def test_a_tier_is_measured_and_verified(self):
+        done = self.run_hbf('bandwidth', *QUICK)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertRegex(lines[-1], CLOSING)
+        self.assertIn('verified: every byte of 6 samples', done.stdout)
+        self.assertIn('of the best reference copy', done.stdout)
+        self.assertNotIn('\x1b', done.stdout + done.stderr)  # no colour and no progress into a pipe
+
+    def test_json_is_one_document_with_every_sample(self):
+        done = self.run_hbf('bandwidth', '--json', '--seed', '7', *QUICK)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual((report['schema'], report['schema_version'], report['seed']), ('hbf.bandwidth', 1, 7))
+        row = report['rows'][0]
+        self.assertEqual(row['src']['name'], 'dram0')
+        self.assertEqual(len(row['samples']), 6)
+        self.assertTrue(all(isinstance(s['bandwidth'], float) and s['verified'] for s in row['samples']))
+        self.assertGreater(row['best_reference'], 0)
+
+    def test_storage_is_written_and_read(self):
+        done = self.run_hbf('bandwidth', '--json', '--tier', 'cold', '--size', '4MiB', '--samples', '6', '--warm-up', '0.01')
+        if done.returncode == 77:
+            self.skipTest('this host has no storage tier')
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        rows = json.loads(done.stdout)['rows']
+        self.assertEqual([r['page_cache'] in ('bypassed', 'hot', 'unknown') for r in rows], [True] * len(rows))
+        self.assertGreaterEqual(len(rows), 2)
+
+    def test_wrong_command_lines_are_usage_errors(self):
+        for arguments, said in ((['--tier', 'drm0'], 'unknown tier'), (['--mode', 'drm0'], 'unknown tier'),
+                                (['--device', 'nope'], 'unknown device'), (['--size', '1XB'], 'unknown unit'),
+                                (['--size', '0'], 'smallest'), (['--samples', '0'], '--samples'),
+                                (['--no-verify'], "unknown option '--no-verify'"), (['--json', '--csv'], 'exclude'),
+                                (['--profile', self.path('missing.json')], 'missing.json'), (['extra'], 'extra')):
+            done = self.run_hbf('bandwidth', *arguments)
+            self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stdout, '')
+
+    def test_nothing_to_test_is_77(self):
+        self.env['HBF_PLUGINS'] = 'none-such'
+        done = self.run_hbf('bandwidth')
+        self.assertEqual(done.returncode, 3, done.stderr)  # an unknown name in the settings is an error, never a fallback
+
+    def profile(self, figure):
+        with open(self.path('p.json'), 'w', encoding='utf-8') as out:
+            json.dump({'profile': 'p', 'source': 'this test', 'date': '2026-01-31',
+                       'floors': [{'src': 'hbm', 'dst': 'hbm', 'gb_per_s': figure}]}, out)
+        return self.path('p.json')
+
+    def test_a_sourced_floor_is_judged(self):
+        self.assertEqual(self.run_hbf('bandwidth', *QUICK, '--profile', self.profile(0.0001)).returncode, 0)
+        done = self.run_hbf('bandwidth', *QUICK, '--profile', self.profile(1e6))
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("profile 'p' (this test, 2026-01-31)", done.stdout)
+        self.assertNotIn('Measured bandwidth', done.stdout)
+
+    def test_output_file_is_whole_or_absent(self):
+        report = self.path('r.json')
+        done = self.run_hbf('bandwidth', '--json', '--output', report, *QUICK)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout.splitlines()[-1], CLOSING)
+        with open(report, encoding='utf-8') as content:
+            json.load(content)
+        for bad in (self.path('missing/r.json'), self.folder.name):
+            begin = time.monotonic()
+            done = self.run_hbf('bandwidth', '--output', bad)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn(bad, done.stderr)
+            self.assertLess(time.monotonic() - begin, 10)  # said before the run, not after
+
+    def test_a_full_disk_is_an_error(self):
+        done = self.run_hbf('bandwidth', '--output', '/dev/full', *QUICK)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn('No space left', done.stderr)
+        with open('/dev/full', 'w', encoding='utf-8') as full:
+            done = self.run_hbf('bandwidth', *QUICK, stdout=full)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('No space left', done.stderr)
+
+    def interrupt(self, number):
+        report = self.path('r.json')
+        child = subprocess.Popen([HBF, 'bandwidth', '--json', '--output', report, '--tier', 'dram0', '--size', '4MiB',
+                                  '--warm-up', '0.01', '--samples', '100000', '--time', '600'], env=self.env,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # Busy for a while: then it is sampling. (That nothing else is waited for makes this slow at worst, never wrong.)
+        while child.poll() is None and self.cpu_seconds(child.pid) < 1.5:
+            time.sleep(0.02)
+        child.send_signal(number)
+        out, err = child.communicate(timeout=120)
+        self.assertEqual(child.returncode, 128 + number, out + err)
+        self.assertEqual(sorted(n for n in os.listdir(self.folder.name) if 'r.json' in n), ['r.json'])
+        with open(report, encoding='utf-8') as content:
+            partial = json.load(content)
+        self.assertTrue(partial['interrupted'])
+        self.assertTrue(partial['rows'][0]['interrupted'])
+        return partial, out
+
+    @staticmethod
+    def cpu_seconds(pid):
+        try:
+            with open(f'/proc/{pid}/stat', encoding='ascii') as stat:
+                fields = stat.read().rsplit(')', 1)[1].split()
+        except OSError:
+            return 1e9
+        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+    def test_interrupted_by_the_user(self):
+        self.interrupt(signal.SIGINT)
+
+    def test_terminated(self):
+        self.interrupt(signal.SIGTERM)
+
+    def test_killed_leaves_no_half_file(self):
+        report = self.path('r.json')
+        with open(report, 'w', encoding='utf-8') as earlier:
+            earlier.write('{"earlier": true}')
+        child = subprocess.Popen([HBF, 'bandwidth', '--json', '--output', report, '--tier', 'dram0', '--time', '600'],
+                                 env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while child.poll() is None and self.cpu_seconds(child.pid) < 0.5:
+            time.sleep(0.02)
+        child.kill()
+        child.wait(60)
+        with open(report, encoding='utf-8') as content:
+            self.assertEqual(json.load(content), {'earlier': True})
+
+    def on_terminal(self, **env):
+        master, slave = pty.openpty()
+        child = subprocess.Popen([HBF, 'bandwidth', *QUICK], env={**self.env, 'TERM': 'xterm', **env}, stdin=slave,
+                                 stdout=slave, stderr=slave)
+        os.close(slave)
+        seen = b''
+        while True:
+            if not select.select([master], [], [], 120)[0]:
+                break
+            try:
+                part = os.read(master, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            seen += part
+        os.close(master)
+        self.assertEqual(child.wait(60), 0, seen)
+        return seen.decode()
+
+    def test_colour_and_progress_only_on_a_terminal(self):
+        self.assertIn('\x1b[32mPASS', self.on_terminal())
+        plain = self.on_terminal(NO_COLOR='1')
+        self.assertNotIn('\x1b[3', plain)
+        self.assertIn('warming up', plain)  # progress is no colour
+
+
+class Help(unittest.TestCase):
+    def test_every_command_has_help_with_examples(self):
+        listed = subprocess.run([HBF, 'help'], stdout=subprocess.PIPE, text=True, check=True).stdout
+        commands = re.findall(r'^  ([a-z]+) {2,}\S', listed.split('Subcommands:')[1], re.M)
+        self.assertIn('bandwidth', commands)
+        for command in commands:
+            if command != 'help':
+                text = subprocess.run([HBF, command, '--help'], stdout=subprocess.PIPE, text=True, check=True).stdout
+                self.assertIn('Examples:', text, command)
+
+    def test_unknown_command_suggests(self):
+        done = subprocess.run([HBF, 'bandwith'], stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('did you mean "bandwidth"', done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
