@@ -62,12 +62,12 @@ struct Selection {
     Inventory inventory;
     std::vector<Candidate> candidates;   // in rank order: selected ones first, primary at 0
     std::vector<std::string> notes;      // warnings: ignored environment, unknown manifest keys, ...
-    HBF_API const Candidate *primary() const;    // nullptr if nothing was selected
+    HBF_API const Candidate *primary() const; // nullptr if nothing was selected
 };
 
 // Finds, checks, probes, ranks and opens. Probing happens in a process of its own, which also opens each device once and
-// closes it, so that a plugin that crashes, hangs or exits takes nothing down with it. An unmet pin or an unknown name is an error; that no plugin serves this host
-// is not (primary() is nullptr and every candidate says why).
+// closes it, so that a plugin that crashes, hangs or exits takes nothing down with it. An unmet pin or an unknown name is
+// an error; that no plugin serves this host is not (primary() is nullptr and every candidate says why).
 HBF_API Result<Selection> select_plugins(const Config &config, const SelectOptions &options = {});
 
 // Notes that a selected plugin's device could not be opened after all: its reason becomes create_failed and it moves behind
