@@ -89,7 +89,9 @@ TEST_F(Template, RefusesWhatIsWrongAndKeepsGoing) {
     EXPECT_EQ(queue->submit(batch).error().code, Code::invalid) << "out of range";
     batch.clear();
     batch.fill(region->region, 0, 65536, 0);
-    EXPECT_TRUE(queue->submit(batch));
+    auto point = queue->submit(batch);
+    ASSERT_TRUE(point);
+    EXPECT_TRUE(queue->wait(point->value)) << "the queue goes on after refusals";
     EXPECT_TRUE(device.free(region->region));
     EXPECT_EQ(device.free(region->region).error().code, Code::invalid) << "twice";
     EXPECT_TRUE(device.allocate(0, 65536)) << "the room is back";
