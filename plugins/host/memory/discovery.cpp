@@ -48,7 +48,7 @@ public:
 
         plan_nodes();
         if (machine_.nodes.empty()) plans_.push_back(whole_machine());
-        std::stable_sort(plans_.begin(), plans_.end(), [](const Plan &a, const Plan &b) { return order(a) < order(b); });
+        std::sort(plans_.begin(), plans_.end(), [](const Plan &a, const Plan &b) { return order(a) < order(b); });
         const bool far =
             std::any_of(plans_.begin(), plans_.end(), [](const Plan &p) { return p.facts.kind == HBF_TIER_HBF; });
         if (!far) plan_pool();
@@ -57,8 +57,10 @@ public:
     }
 
 private:
-    static int order(const Plan &plan) {
-        return plan.facts.kind == HBF_TIER_HBM ? (plan.facts.media == HBF_MEDIA_HBM ? 0 : 1) : 2;
+    // On-package memory, DRAM, far memory; each by node.
+    static std::pair<int, int> order(const Plan &plan) {
+        const bool near = plan.facts.kind == HBF_TIER_HBM, package = plan.facts.media == HBF_MEDIA_HBM;
+        return {near ? (package ? 0 : 1) : 2, plan.facts.node};
     }
 
     uint32_t line_size() {
