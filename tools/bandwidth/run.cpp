@@ -20,7 +20,6 @@ using measure::ReferenceCopy;
 using measure::seconds_between;
 
 constexpr uint32_t most_commands = 256;
-constexpr uint64_t reference_bytes = 64 << 20; // of one reference sample
 constexpr uint64_t latency_size = 64 << 10;
 
 // A row while it is being measured.
@@ -29,7 +28,7 @@ struct Live {
     std::optional<measure::Transfer> transfer;
     std::vector<int> cpus; // where its copies run
     std::shared_ptr<measure::ReferenceTeam> team;
-    uint64_t reference_at = 0, device_bytes = 0, timed_bytes = 0;
+    uint64_t device_bytes = 0, timed_bytes = 0;
     bool storage_counted = true;
     bool active() const { return row.status == Status::pass && transfer.has_value(); }
 };
@@ -248,17 +247,15 @@ private:
         if (!live.team) return;
         const auto &src = live.transfer->src();
         const auto &dst = live.transfer->dst();
-        const auto bytes = std::min(reference_bytes, live.row.bytes);
+        // The same bytes as the sample, so that it is as likely to be disturbed; in the same pieces.
+        const auto bytes = live.row.bytes;
+        const auto passes = static_cast<uint32_t>(live.row.sample_bytes / bytes);
         for (auto &series : live.row.references) {
-            if (live.reference_at + bytes > live.row.bytes) live.reference_at = 0;
-            const auto passes = measure::passes_needed(static_cast<double>(bytes) / 20e9, clock_step_);
             double seconds = 0;
             for (uint32_t i = 0; i < passes; ++i) {
-                seconds += live.team->run(series.kind, series.threads, dst.address + live.reference_at,
-                                          src.address + live.reference_at, bytes, live.row.op_size);
+                seconds += live.team->run(series.kind, series.threads, dst.address, src.address, bytes, live.row.op_size);
             }
             series.gbs.push_back(static_cast<double>(bytes) * passes / seconds * 1e-9);
-            live.reference_at += bytes;
         }
     }
 
