@@ -10,7 +10,8 @@
 
 namespace hbf::config {
 
-enum class Kind { names, directories, seconds };
+enum class Kind { names, directories, seconds, boolean };
+constexpr bool is_list(Kind kind) { return kind == Kind::names || kind == Kind::directories; }
 
 struct Key {
     ConfigKey facts;

@@ -146,6 +146,16 @@ TEST_F(ConfigTest, WrongTypesSayExpectedAndFound) {
     }
 }
 
+TEST_F(ConfigTest, SwitchesAreTrueOrFalse) {
+    write(user_file, "[plugins]\nallow_untrusted = true\n");
+    EXPECT_EQ(Config::load(sources)->get("plugins.allow_untrusted").value, "true");
+    setenv("HBF_ALLOW_UNTRUSTED", "yes", 1);
+    EXPECT_EQ(error(), "HBF_ALLOW_UNTRUSTED: expected true or false, found \"yes\"");
+    unsetenv("HBF_ALLOW_UNTRUSTED");
+    write(user_file, "[plugins]\nallow_untrusted = 1\n");
+    EXPECT_THAT(error(), HasSubstr(":2:19: plugins.allow_untrusted: expected true or false, found an integer"));
+}
+
 TEST_F(ConfigTest, PluginOptionsAreFreeScalarsFromEverySource) {
     write(system_file,
           "[plugin.host]\nstorage_path = \"/data\"\ndirect = false\nratio = 0.5\nsize = 7\n[plugin.level_zero]\nx = 1\n");

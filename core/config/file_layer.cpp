@@ -44,6 +44,9 @@ private:
         if (key.kind == Kind::seconds) {
             if (item.type != TomlType::integer && item.type != TomlType::number) return wrong_type(name, "a number", item);
             elements.push_back(item.text);
+        } else if (key.kind == Kind::boolean) {
+            if (item.type != TomlType::boolean) return wrong_type(name, "true or false", item);
+            elements.push_back(item.text);
         } else {
             if (item.type != TomlType::list) return wrong_type(name, "a list of strings", item);
             for (const TomlNode &element : item.items) {

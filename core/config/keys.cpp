@@ -34,6 +34,9 @@ constexpr std::array table = {
     Key{{"plugins.probe_timeout_s", "seconds", "10", "HBF_PROBE_TIMEOUT",
          "how long the probe of one plugin may take before it is stopped, 0.1 to 3600"},
         Kind::seconds},
+    Key{{"plugins.allow_untrusted", "boolean", "false", "HBF_ALLOW_UNTRUSTED",
+         "also use plugins that others could change, with a warning each time; ignored in a set-uid process"},
+        Kind::boolean},
 };
 
 bool is_word(std::string_view text, bool dash) noexcept {
@@ -98,6 +101,10 @@ std::string unknown_key(const std::string &key) {
 }
 
 std::string check_elements(const Key &key, const std::vector<std::string> &elements) {
+    if (key.kind == Kind::boolean) {
+        const std::string text = join(elements);
+        return text == "true" || text == "false" ? "" : fmt::format("expected true or false, found \"{}\"", text);
+    }
     if (key.kind == Kind::seconds) return check_seconds(elements.size() == 1 ? elements.front() : join(elements));
     std::set<std::string_view> seen;
     for (const std::string &element : elements) {

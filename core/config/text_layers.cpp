@@ -89,7 +89,7 @@ Layer read_api_layer(const std::map<std::string, std::string> &api) {
     Layer layer;
     for (const auto &[name, value] : api) {
         if (const Key *key = find_key(name)) {
-            const bool empty_list = value.empty() && key->kind != Kind::seconds;
+            const bool empty_list = value.empty() && is_list(key->kind);
             const auto elements = empty_list ? std::vector<std::string>{} : split(value, ',');
             if (std::string wrong = check_elements(*key, elements); !wrong.empty()) {
                 layer.problems.push_back(fmt::format("API: {}: {}", name, wrong));

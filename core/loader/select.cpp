@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/common/environment.hpp"
+#include "core/common/suggest.hpp"
 #include "core/loader/cache.hpp"
 #include "core/loader/decide.hpp"
 #include "core/loader/examine.hpp"
@@ -171,7 +172,13 @@ Result<Selection> select_plugins(const Config &config, const SelectOptions &opti
     ExamineContext context{selection.inventory, Policy::from(config), Yardstick::of({install_paths().program, install_paths().self}),
                            wants_untrusted && !process_is_privileged(), selection.notes};
     const Policy &policy = context.policy;
-    if (auto known = policy.check_names(names_of(entries)); !known) return tl::unexpected(known.error());
+    if (auto names = policy.check_names(names_of(entries)); !names) return tl::unexpected(names.error());
+    // Not an error, as with a list of plugins: a file shared by many machines may set options of plugins that only some have.
+    const auto known = names_of(entries);
+    for (const std::string &name : config.plugins_with_options()) {
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        selection.notes.push_back(fmt::format("options are set for \"{}\", but no plugin of that name was found{}", name, did_you_mean(name, known)));
+    }
     for (Entry &entry : entries) {
         Candidate &candidate = entry.candidate;
         entry.rank.pin_index = policy.pin_index(candidate.name);
