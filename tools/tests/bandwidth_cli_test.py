@@ -76,10 +76,26 @@ class Bandwidth(unittest.TestCase):
             self.assertIn(said, done.stderr)
             self.assertEqual(done.stdout, '')
 
-    def test_nothing_to_test_is_77(self):
+    def test_an_unknown_plugin_name_is_an_error(self):
         self.env['HBF_PLUGINS'] = 'none-such'
         done = self.run_hbf('bandwidth')
-        self.assertEqual(done.returncode, 3, done.stderr)  # an unknown name in the settings is an error, never a fallback
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn('none-such', done.stderr)
+
+    def test_nothing_to_test_is_77(self):
+        # Another process holds the storage folder: this one has no cold tier, and that is no failure.
+        holder = subprocess.Popen([HBF, 'bandwidth', *QUICK[:4], '--samples', '100000', '--time', '600'], env=self.env,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while holder.poll() is None and self.cpu_seconds(holder.pid) < 0.5:
+                time.sleep(0.02)
+            done = self.run_hbf('bandwidth', '--tier', 'cold')
+            self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+            self.assertIn('no such tier', done.stderr)
+            self.assertNotIn('Measured bandwidth', done.stdout)
+        finally:
+            holder.kill()
+            holder.wait(60)
 
     def profile(self, figure):
         with open(self.path('p.json'), 'w', encoding='utf-8') as out:
@@ -100,7 +116,7 @@ class Bandwidth(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout.splitlines()[-1], CLOSING)
         with open(report, encoding='utf-8') as content:
-            json.load(content)
+            self.assertEqual(json.load(content)['status'], 'pass')
         for bad in (self.path('missing/r.json'), self.folder.name):
             begin = time.monotonic()
             done = self.run_hbf('bandwidth', '--output', bad)
