@@ -45,7 +45,8 @@ class Folder {
 public:
     explicit Folder(const std::string &where) {
         path_ = (fs::absolute(where.empty() ? "." : where) / "hbf-bench-XXXXXX").string();
-        if (!::mkdtemp(path_.data())) throw std::runtime_error(fmt::format("cannot create {}: {}", path_, std::strerror(errno)));
+        if (!::mkdtemp(path_.data()))
+            throw std::runtime_error(fmt::format("cannot create {}: {}", path_, std::strerror(errno)));
     }
     ~Folder() {
         std::error_code ignored;
@@ -116,7 +117,8 @@ public:
         reads += depth;
         for (size_t slot = 0; slot < depth; ++slot)
             if (kernels::pattern_verify(memory_.address + slot * size, size, key, places[slot]).wrong_words)
-                throw std::runtime_error(fmt::format("the read of {} bytes at {:#x} is wrong: no figure", size, places[slot]));
+                throw std::runtime_error(
+                    fmt::format("the read of {} bytes at {:#x} is wrong: no figure", size, places[slot]));
         return static_cast<double>(reads * size) / seconds * 1e-9;
     }
 
@@ -131,10 +133,12 @@ private:
 
 // With large pages, as the DRAM tier has them: with 4 KiB pages fio is half as fast at 1 MiB, which is no measure of us.
 double fio(const std::string &path, uint64_t size) {
-    const std::string command = fmt::format(
-        "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 fio --name=read --filename={}/{} --readonly --ioengine=io_uring --direct=1 --rw=randread --bs={} --iodepth={} --size={} "
-        "--norandommap --randrepeat=0 --time_based --runtime={} --gtod_reduce=1 --output-format=terse --terse-version=3 2>&1",
-        path, region_name, size, depth, file_size, try_seconds);
+    const std::string command =
+        fmt::format("GLIBC_TUNABLES=glibc.malloc.hugetlb=1 fio --name=read --filename={}/{} --readonly --ioengine=io_uring "
+                    "--direct=1 --rw=randread --bs={} --iodepth={} --size={} "
+                    "--norandommap --randrepeat=0 --time_based --runtime={} --gtod_reduce=1 --output-format=terse "
+                    "--terse-version=3 2>&1",
+                    path, region_name, size, depth, file_size, try_seconds);
     std::FILE *pipe = ::popen(command.c_str(), "r");
     if (!pipe) throw std::runtime_error(fmt::format("cannot run fio: {}", std::strerror(errno)));
     std::string output;
@@ -177,7 +181,8 @@ void storage_rows(const Settings &settings, System &system, std::vector<Row> &ro
     for (const Shape &shape : wanted) {
         settings.tell(shape.name);
         Row row{shape.name, "GB/s", "fio (io_uring, O_DIRECT, large pages)", Bar::ratio_at_least, 0.95, {}, {}, {}, {}};
-        auto figures = interleave(settings, {[&] { return reads.run(shape.size); }, [&] { return fio(folder.path(), shape.size); }});
+        auto figures =
+            interleave(settings, {[&] { return reads.run(shape.size); }, [&] { return fio(folder.path(), shape.size); }});
         row.ours = figures[0];
         row.theirs = figures[1];
         if (storage.degraded) row.notes.push_back("the storage tier is not at its best here: " + storage.detail);

@@ -41,8 +41,9 @@ void HostCoherence::describe(uint32_t domain, hbf_domain_info &out) const {
     out.agents = HBF_AGENT_CPU | HBF_AGENT_COPY_ENGINE;
     out.atomic_widths = atomic_widths();
     put_text(out.name, "host");
-    put_text(out.detail, fmt::format("copies are CPU threads, caches snoop; line {} B ({}); atomics: compiler's lock-free widths",
-                                     line_, line_source_));
+    put_text(out.detail,
+             fmt::format("copies are CPU threads, caches snoop; line {} B ({}); atomics: compiler's lock-free widths", line_,
+                         line_source_));
 }
 
 } // namespace hbf::host

@@ -5,9 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <sys/stat.h>
-
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "hbf/sdk/failure.hpp"
 
@@ -17,7 +16,8 @@ namespace {
 void make_directory(const std::string &path) {
     if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return;
     hbf_status status = errno == EACCES || errno == EPERM || errno == EROFS ? HBF_PERMISSION : HBF_UNAVAILABLE;
-    sdk::fail(status, fmt::format("cannot make {}: {}; set storage_path to a directory of yours", path, std::strerror(errno)));
+    sdk::fail(status,
+              fmt::format("cannot make {}: {}; set storage_path to a directory of yours", path, std::strerror(errno)));
 }
 
 } // namespace

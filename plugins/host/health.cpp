@@ -89,7 +89,8 @@ void read_temperature(Readings &out, const fs::path &root) {
         auto type = read_line(zone / "type");
         auto millidegrees = read_number(zone / "temp"); // below zero reads as nothing
         if (type && millidegrees)
-            out.add(HBF_READING_GAUGE, fmt::format("{}.{}", zone.filename().native(), *type), *millidegrees / 1000, "celsius");
+            out.add(HBF_READING_GAUGE, fmt::format("{}.{}", zone.filename().native(), *type), *millidegrees / 1000,
+                    "celsius");
     }
 }
 

@@ -48,7 +48,9 @@ void HostInstance::open_storage(const HostOptions &options) {
     }
 }
 
-uint32_t HostInstance::tier_count() const { return static_cast<uint32_t>(memory_.size()) + (storage_ ? 1 : 0); }
+uint32_t HostInstance::tier_count() const {
+    return static_cast<uint32_t>(memory_.size()) + (storage_ ? 1 : 0);
+}
 
 void HostInstance::describe_tier(uint32_t tier, hbf_tier_info &out) {
     if (tier >= tier_count()) sdk::fail(HBF_INVALID, fmt::format("no tier {}: this host has {}", tier, tier_count()));
@@ -75,7 +77,8 @@ void HostInstance::describe_tier(uint32_t tier, hbf_tier_info &out) {
 
 HostRegion HostInstance::alloc_memory(const sdk::AllocRequest &request) {
     if (!request.name.empty())
-        sdk::fail(HBF_UNSUPPORTED, fmt::format("a region in memory cannot have a name (\"{}\"): only storage persists", request.name));
+        sdk::fail(HBF_UNSUPPORTED,
+                  fmt::format("a region in memory cannot have a name (\"{}\"): only storage persists", request.name));
     Mapping mapping = memory_[request.tier]->alloc(request.size, request.alignment, request.pages);
     HostRegion made;
     made.address = mapping.address;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host as a device: which tiers it has, what becomes of regions, and what is refused.
-#include "instance.hpp"
-
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include <sys/stat.h>
 
+#include "instance.hpp"
 #include "storage/testing.hpp"
 
 namespace hbf::host {
@@ -18,7 +17,8 @@ using testing::failure_of;
 class HostInstanceTest : public ::testing::Test {
 protected:
     sdk::Options options() const {
-        return {{"storage_path", scratch_.path()}, {"storage_bytes", "64MiB"}, {"dram_bytes", "64MiB"}, {"hbf_bytes", "32MiB"}};
+        return {
+            {"storage_path", scratch_.path()}, {"storage_bytes", "64MiB"}, {"dram_bytes", "64MiB"}, {"hbf_bytes", "32MiB"}};
     }
     std::unique_ptr<HostInstance> open(const sdk::Options &given) {
         return std::make_unique<HostInstance>(parse_options(given, ""), log_.log());
@@ -103,7 +103,8 @@ TEST_F(HostInstanceTest, ANamedRegionIsThereOnceItIsFreed) {
         const uint32_t cold = host->tier_count() - 1;
         hbf_region from = host->register_host(data.data(), data.size()).region;
         hbf_region kept = host->alloc({.tier = cold, .size = data.size(), .name = "kept"}).region;
-        hbf_region left = host->alloc({.tier = cold, .size = data.size(), .name = "left"}).region; // to the end of the instance
+        hbf_region left =
+            host->alloc({.tier = cold, .size = data.size(), .name = "left"}).region; // to the end of the instance
         run(*host, copy(kept, from, data.size()));
         run(*host, copy(left, from, data.size()));
         EXPECT_TRUE(scratch_.names().empty());
@@ -162,8 +163,10 @@ class HomeVariables { // the default directory comes from the environment
 public:
     HomeVariables(const std::string &home, const std::string &cache) {
         for (auto [name, value] : {std::pair{"HOME", &home}, {"XDG_CACHE_HOME", &cache}}) {
-            if (const char *old = std::getenv(name)) old_.emplace_back(name, old);
-            else fresh_.push_back(name);
+            if (const char *old = std::getenv(name))
+                old_.emplace_back(name, old);
+            else
+                fresh_.push_back(name);
             value->empty() ? ::unsetenv(name) : ::setenv(name, value->c_str(), 1);
         }
     }
@@ -186,7 +189,7 @@ TEST_F(HostInstanceTest, DefaultDirectoryIsTheUsersCache) {
         HomeVariables variables(home, xdg ? home + "/xdg" : "");
         auto host = open(given);
         const std::string made = home + (xdg ? "/xdg" : "/.cache") + "/hbf/storage";
-        struct stat info {};
+        struct stat info{};
         ASSERT_EQ(::stat(made.c_str(), &info), 0) << made;
         EXPECT_EQ(info.st_mode & 0777, 0700u);
         EXPECT_NE(find(tiers(*host), HBF_TIER_COLD), HBF_TIER_NONE);

@@ -30,7 +30,7 @@ std::string cpu_model(const std::filesystem::path &root) {
         auto colon = line.find(": ");
         if (colon == std::string::npos) continue;
         std::string value = line.substr(colon + 2);
-        if (line.starts_with("model name")) return value; // x86
+        if (line.starts_with("model name")) return value;             // x86
         if (line.starts_with("CPU implementer")) implementer = value; // Arm names no model
         if (line.starts_with("CPU part")) part = value;
         if (!implementer.empty() && !part.empty()) return fmt::format("Arm CPU, implementer {} part {}", implementer, part);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Probe, coherence and health facts of a machine that the test brings itself.
-#include "machine.hpp"
-
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +8,7 @@
 
 #include "coherence.hpp"
 #include "health.hpp"
+#include "machine.hpp"
 #include "storage/testing.hpp"
 
 namespace hbf::host {

@@ -17,9 +17,17 @@ struct Unit {
     std::string_view name;
     uint64_t bytes;
 };
-constexpr Unit units[] = {{"", 1},          {"B", 1},          {"kB", 1000},       {"KB", 1000},      {"MB", 1000000},
-                          {"GB", 1000000000}, {"TB", 1000000000000}, {"KiB", 1ull << 10}, {"MiB", 1ull << 20},
-                          {"GiB", 1ull << 30}, {"TiB", 1ull << 40}};
+constexpr Unit units[] = {{"", 1},
+                          {"B", 1},
+                          {"kB", 1000},
+                          {"KB", 1000},
+                          {"MB", 1000000},
+                          {"GB", 1000000000},
+                          {"TB", 1000000000000},
+                          {"KiB", 1ull << 10},
+                          {"MiB", 1ull << 20},
+                          {"GiB", 1ull << 30},
+                          {"TiB", 1ull << 40}};
 
 bool parse_switch(std::string_view key, std::string_view text) {
     if (text == "true" || text == "yes" || text == "on" || text == "1") return true;
@@ -82,7 +90,8 @@ uint64_t parse_size(std::string_view key, std::string_view text) {
     std::string_view number = text.substr(0, digits), unit = text.substr(digits);
     auto found = std::find_if(std::begin(units), std::end(units), [&](const Unit &u) { return u.name == unit; });
     auto refuse = [&](std::string_view why) {
-        sdk::fail(HBF_INVALID, fmt::format("option {}: \"{}\" {}; write bytes or a size such as 8GiB or 500MB", key, text, why));
+        sdk::fail(HBF_INVALID,
+                  fmt::format("option {}: \"{}\" {}; write bytes or a size such as 8GiB or 500MB", key, text, why));
     };
     if (found == std::end(units)) refuse("has no unit known here");
     if (number.find('.') == std::string_view::npos) { // whole numbers stay exact
@@ -110,7 +119,8 @@ HostOptions parse_options(const sdk::Options &options, const std::string &system
             auto near = std::min_element(known.begin(), known.end(), [&](const Known &a, const Known &b) {
                 return edit_distance(a.key, key) < edit_distance(b.key, key);
             });
-            sdk::fail(HBF_INVALID, fmt::format("unknown option \"{}\" of plugin host; did you mean \"{}\"?", key, near->key));
+            sdk::fail(HBF_INVALID,
+                      fmt::format("unknown option \"{}\" of plugin host; did you mean \"{}\"?", key, near->key));
         }
         found->set(result, key, text);
     }

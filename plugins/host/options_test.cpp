@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options.hpp"
-
 #include <gtest/gtest.h>
+
+#include "options.hpp"
 
 namespace hbf::host {
 namespace {
@@ -45,11 +45,14 @@ TEST(HostOptions, UnknownKeyComesWithTheNearest) {
 }
 
 TEST(HostOptions, WrongValuesNameKeyAndValue) {
-    const std::pair<const char *, const char *> wrong[] = {{"direct", "maybe"},     {"direct", ""},           {"workers", "-1"},
-                                                           {"workers", "many"},     {"workers", "99999"},     {"workers", ""},
-                                                           {"storage_path", "rel"}, {"storage_path", ""},     {"dram_bytes", ""},
-                                                           {"dram_bytes", "8 GiB"}, {"dram_bytes", "GiB"},    {"dram_bytes", "-1"},
-                                                           {"dram_bytes", "8Gib"},  {"dram_bytes", "1.2.3GB"}, {"hbf_bytes", "0x10"}};
+    const std::pair<const char *, const char *> wrong[] = {{"direct", "maybe"},     {"direct", ""},
+                                                           {"workers", "-1"},       {"workers", "many"},
+                                                           {"workers", "99999"},    {"workers", ""},
+                                                           {"storage_path", "rel"}, {"storage_path", ""},
+                                                           {"dram_bytes", ""},      {"dram_bytes", "8 GiB"},
+                                                           {"dram_bytes", "GiB"},   {"dram_bytes", "-1"},
+                                                           {"dram_bytes", "8Gib"},  {"dram_bytes", "1.2.3GB"},
+                                                           {"hbf_bytes", "0x10"}};
     for (auto [key, value] : wrong) {
         sdk::Failure failure = refusal({{key, value}});
         EXPECT_EQ(failure.status, HBF_INVALID) << key << "=" << value;

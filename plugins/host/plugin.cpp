@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host plugin: this machine's memory and storage as one HBF device.
+#include "hbf/sdk/plugin.hpp"
+
 #include <fmt/format.h>
 
 #include "hbf/sdk/entry.hpp"
-#include "hbf/sdk/plugin.hpp"
 #include "instance.hpp"
 #include "machine.hpp"
 #include "text.hpp"

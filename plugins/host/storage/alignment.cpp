@@ -14,8 +14,9 @@ namespace {
 
 std::optional<Alignment> ask_kernel([[maybe_unused]] int fd) {
 #ifdef STATX_DIOALIGN
-    struct statx answer {};
-    if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &answer) != 0 || !(answer.stx_mask & STATX_DIOALIGN)) return std::nullopt;
+    struct statx answer{};
+    if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &answer) != 0 || !(answer.stx_mask & STATX_DIOALIGN))
+        return std::nullopt;
     if (answer.stx_dio_mem_align == 0 || answer.stx_dio_offset_align == 0) return std::nullopt; // refused, or untold: try
     return Alignment{answer.stx_dio_mem_align, answer.stx_dio_offset_align};
 #else

@@ -5,16 +5,15 @@
 #include <cerrno>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include <fmt/format.h>
-
-#include "text.hpp"
 #include "block_label.hpp"
 #include "io_error.hpp"
 #include "medium.hpp"
+#include "text.hpp"
 
 namespace hbf::host {
 namespace {
@@ -56,7 +55,7 @@ private:
 
 BlockTier::BlockTier(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals)
     : channels_(options, log, internals) {
-    struct stat info {};
+    struct stat info{};
     device_->path = options.path;
     if (::stat(options.path.c_str(), &info) != 0) fail_errno("cannot examine", options.path, errno);
     device_->fd = open_exclusive(options.path, options.direct ? O_DIRECT : 0, info.st_rdev);
@@ -74,7 +73,8 @@ BlockTier::BlockTier(const StorageOptions &options, const sdk::Log &log, const S
     if (size < 4 * block_reserved) sdk::fail(HBF_INVALID, fmt::format("{} is too small: {} bytes", options.path, size));
     if (!options.overwrite)
         if (std::string content = foreign_content(fd, size, options.path); !content.empty())
-            sdk::fail(HBF_PERMISSION, fmt::format("{} holds {}; if it may be lost, set storage_overwrite=yes", options.path, content));
+            sdk::fail(HBF_PERMISSION,
+                      fmt::format("{} holds {}; if it may be lost, set storage_overwrite=yes", options.path, content));
     write_label(fd, options.path);
     if (!refusal_.empty()) log.warning("storage on " + options.path + ": page cache in use: " + refusal_);
     capacity_ = (size - block_reserved) / page * page;
@@ -110,7 +110,8 @@ void BlockTier::describe(hbf_tier_info &out) const {
 std::shared_ptr<StorageFile> BlockTier::create(uint64_t size, const std::string &name, bool) {
     if (size == 0) sdk::fail(HBF_INVALID, "a storage region of zero bytes");
     if (!name.empty())
-        sdk::fail(HBF_UNSUPPORTED, fmt::format("region \"{}\": a block device has no names; use a directory for those", name));
+        sdk::fail(HBF_UNSUPPORTED,
+                  fmt::format("region \"{}\": a block device has no names; use a directory for those", name));
     if (size > capacity_)
         sdk::fail(HBF_EXHAUSTED, fmt::format("{}: {} bytes wanted, the tier has {}", device_->path, size, capacity_));
     const uint64_t stored = (size + page - 1) / page * page;
@@ -119,8 +120,8 @@ std::shared_ptr<StorageFile> BlockTier::create(uint64_t size, const std::string 
         std::lock_guard lock(device_->mutex);
         begin = device_->extents.take(stored);
         if (!begin)
-            sdk::fail(HBF_EXHAUSTED, fmt::format("{}: {} bytes wanted, {} free, the largest gap has {}", device_->path, stored,
-                                                 device_->extents.free_bytes(), device_->extents.largest_gap()));
+            sdk::fail(HBF_EXHAUSTED, fmt::format("{}: {} bytes wanted, {} free, the largest gap has {}", device_->path,
+                                                 stored, device_->extents.free_bytes(), device_->extents.largest_gap()));
     }
     std::shared_ptr<BlockFile> file;
     try {

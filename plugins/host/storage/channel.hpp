@@ -34,11 +34,11 @@ private:
         File *file = nullptr;
         Transfer transfer;
         uint64_t tag = 0;
-        uint64_t begun = 0;       // bytes handed to pieces
-        uint32_t pieces_out = 0;  // with the engine
-        bool unsent = false;      // in unsent_
+        uint64_t begun = 0;      // bytes handed to pieces
+        uint32_t pieces_out = 0; // with the engine
+        bool unsent = false;     // in unsent_
         bool failed = false;
-        IoProblem problem;        // the one at the lowest offset
+        IoProblem problem; // the one at the lowest offset
     };
     struct Slot { // one piece with the engine
         uint32_t operation = 0;

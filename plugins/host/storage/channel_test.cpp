@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A channel against a model: any offset, size and address, through each engine, with and without O_DIRECT.
-#include "channel.hpp"
-
 #include <barrier>
 #include <cstring>
 #include <random>
@@ -11,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "alignment.hpp"
+#include "channel.hpp"
 #include "fd.hpp"
 #include "testing.hpp"
 #include "thread_engine.hpp"
@@ -41,7 +40,8 @@ class ChannelTest : public ::testing::TestWithParam<Setup> {
 protected:
     void SetUp() override {
         if (GetParam().kind != Kind::uring) return;
-        if (auto failure = failure_of([] { make_uring_engine(1); }); failure.status != HBF_OK) GTEST_SKIP() << failure.message;
+        if (auto failure = failure_of([] { make_uring_engine(1); }); failure.status != HBF_OK)
+            GTEST_SKIP() << failure.message;
     }
 
     std::unique_ptr<Channel> channel(uint32_t depth, uint32_t pieces = 32) const {
@@ -67,7 +67,7 @@ protected:
 };
 
 #define FILE_OR_SKIP(name, size)                                                                                            \
-    auto name = make_file(size);                                                                                                 \
+    auto name = make_file(size);                                                                                            \
     if (!name) GTEST_SKIP() << "no O_DIRECT, or no O_TMPFILE, in " << scratch_.path()
 
 TEST_P(ChannelTest, AgreesWithAModelOfMemory) {

@@ -14,9 +14,13 @@ namespace hbf::host {
 namespace {
 
 // Pieces in flight: enough that one large transfer keeps a fast device busy, bounded where the queue is deep.
-uint32_t engine_capacity(uint32_t depth) { return std::bit_ceil(std::clamp(depth, 32u, 256u)); }
+uint32_t engine_capacity(uint32_t depth) {
+    return std::bit_ceil(std::clamp(depth, 32u, 256u));
+}
 
-std::string mebibytes(uint64_t bytes) { return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / (1 << 20)); }
+std::string mebibytes(uint64_t bytes) {
+    return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / (1 << 20));
+}
 
 } // namespace
 
@@ -49,7 +53,8 @@ private:
     Channels &owner_;
 };
 
-Channels::Channels(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals) : internals_(internals) {
+Channels::Channels(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals)
+    : internals_(internals) {
     if (internals_.engine) return;
     if (!options.uring) {
         refusal_ = "io_uring is switched off by option";

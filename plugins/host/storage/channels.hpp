@@ -31,7 +31,7 @@ private:
 
     const StorageInternals internals_;
     bool uring_ = false;
-    std::string refusal_; // why not io_uring
+    std::string refusal_;      // why not io_uring
     mutable std::mutex mutex_; // all below
     std::list<Engine *> engines_;
     std::map<std::byte *, uint64_t> memory_;

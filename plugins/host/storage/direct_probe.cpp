@@ -8,10 +8,9 @@
 #include <memory>
 #include <vector>
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 #include "io_calls.hpp"
 

@@ -10,8 +10,8 @@
 namespace hbf::host {
 
 struct DirectProbe {
-    Alignment alignment;  // {1, 1}: not direct
-    std::string refusal;  // why not, "" when direct
+    Alignment alignment; // {1, 1}: not direct
+    std::string refusal; // why not, "" when direct
 };
 
 // `fd`: an empty file opened with O_DIRECT, ours to write.

@@ -11,11 +11,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 #include "io_error.hpp"
 
@@ -29,10 +28,11 @@ constexpr const char *own_prefix = ".hbf.";
 // Our files hold what a model was told: nobody else may put things there or take them away.
 void check_owner(const std::string &path, const struct stat &info) {
     if (info.st_uid != ::geteuid())
-        sdk::fail(HBF_PERMISSION, fmt::format("{} belongs to user {}, not to {}: use a directory of your own", path, info.st_uid,
-                                              ::geteuid()));
+        sdk::fail(HBF_PERMISSION, fmt::format("{} belongs to user {}, not to {}: use a directory of your own", path,
+                                              info.st_uid, ::geteuid()));
     if (info.st_mode & S_IWOTH)
-        sdk::fail(HBF_PERMISSION, fmt::format("{} may be written by everyone: chmod o-w it, or use a directory below it", path));
+        sdk::fail(HBF_PERMISSION,
+                  fmt::format("{} may be written by everyone: chmod o-w it, or use a directory below it", path));
     // A group of the same number as its user is that user's own, the way most systems set users up.
     const bool private_group = info.st_gid == info.st_uid && info.st_gid != 0;
     if ((info.st_mode & S_IWGRP) && !private_group)
@@ -61,7 +61,8 @@ std::string real_path(const std::string &path) {
 
 void check_region_name(const std::string &name) {
     auto allowed = [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+               c == '-';
     };
     if (name.empty() || name.size() > 64 || !std::all_of(name.begin(), name.end(), allowed))
         sdk::fail(HBF_INVALID, fmt::format("region name \"{}\": 1 to 64 of A-Z a-z 0-9 . _ - are allowed", name));
@@ -75,7 +76,7 @@ std::shared_ptr<Directory> Directory::open(const std::string &path) {
     static auto &opened = *new std::map<std::pair<dev_t, ino_t>, std::weak_ptr<Directory>>; // outlives every instance
 
     Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    struct stat info {};
+    struct stat info{};
     if (!fd) {
         const int error = errno;
         if (::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode))
@@ -127,9 +128,11 @@ void Directory::sweep() noexcept {
 Directory::Nameless Directory::create(int flags) {
     Nameless made;
     if (nameless_files) made.fd = Fd(::openat(fd(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC | flags, 0600));
-    if (!nameless_files || (!made.fd && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT))) { // the ways of saying "no O_TMPFILE here"
+    if (!nameless_files || (!made.fd && (errno == EOPNOTSUPP || errno == EISDIR ||
+                                         errno == ENOENT))) { // the ways of saying "no O_TMPFILE here"
         made.temporary = fmt::format("{}{}.{}", temporary_prefix, ::getpid(), next_temporary_.fetch_add(1));
-        made.fd = Fd(::openat(fd(), made.temporary.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC | flags, 0600));
+        made.fd =
+            Fd(::openat(fd(), made.temporary.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC | flags, 0600));
         if (!made.fd) {
             const int error = errno;
             ::unlinkat(fd(), made.temporary.c_str(), 0); // O_DIRECT refused leaves the name behind
@@ -161,14 +164,16 @@ Fd Directory::open_named(const std::string &name, int flags) {
         if (errno == ELOOP) sdk::fail(HBF_PERMISSION, fmt::format("{} is a symbolic link", label));
         fail_errno("cannot open", label, errno);
     }
-    struct stat info {};
+    struct stat info{};
     if (::fstat(file.get(), &info) != 0) fail_errno("cannot examine", label, errno);
     if (!S_ISREG(info.st_mode)) sdk::fail(HBF_INVALID, fmt::format("{} is not a file", label));
     if (info.st_uid != ::geteuid()) sdk::fail(HBF_PERMISSION, fmt::format("{} belongs to user {}", label, info.st_uid));
     return file;
 }
 
-bool Directory::has(const std::string &name) const { return ::faccessat(fd(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }
+bool Directory::has(const std::string &name) const {
+    return ::faccessat(fd(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
 
 void Directory::give_name(Nameless &file, const std::string &name) {
     const std::string label = path_ + "/" + name;
@@ -197,7 +202,7 @@ uint64_t Directory::named_bytes() const {
     Listing listing = list(fd());
     if (!listing) fail_errno("cannot list", path_, errno);
     while (dirent *entry = ::readdir(listing.get())) {
-        struct stat info {};
+        struct stat info{};
         if (std::string_view(entry->d_name).starts_with(own_prefix)) continue;
         if (::fstatat(fd(), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode))
             bytes += static_cast<uint64_t>(info.st_size);

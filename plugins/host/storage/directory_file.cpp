@@ -33,7 +33,7 @@ void DirectoryFile::publish() {
 }
 
 uint64_t DirectoryFile::bytes_held() const noexcept {
-    struct stat info {};
+    struct stat info{};
     if (::fstat(shape().fd, &info) != 0) return shape().stored; // the I/O itself will tell
     const auto size = static_cast<uint64_t>(info.st_size);
     if (size < shape().stored) return size;

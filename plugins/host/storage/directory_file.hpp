@@ -17,9 +17,9 @@ public:
     struct Facts {
         std::shared_ptr<Directory> directory;
         Directory::Nameless file;
-        std::string name;         // "": unnamed
-        bool published = false;   // opened under its name
-        bool blocks_told = false; // st_blocks counts all of the file's bytes, so that holes show
+        std::string name;                       // "": unnamed
+        bool published = false;                 // opened under its name
+        bool blocks_told = false;               // st_blocks counts all of the file's bytes, so that holes show
         std::function<void()> when_not_pending; // called once: the file has its name, or is gone
     };
     DirectoryFile(FileShape shape, Facts facts) : File(std::move(shape)), facts_(std::move(facts)) {}

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which directories are taken, and how files come into them.
-#include "directory.hpp"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "directory.hpp"
 #include "testing.hpp"
 
 namespace hbf::host {
@@ -22,7 +21,9 @@ TEST(Directory, WhatCannotServeIsRefusedWithItsReason) {
     EXPECT_EQ(opening(path + "/none").status, HBF_UNAVAILABLE);
     EXPECT_NE(opening(path + "/none").message.find("mkdir"), std::string::npos);
 
-    { Fd file(::open((path + "/file").c_str(), O_CREAT | O_WRONLY, 0600)); }
+    {
+        Fd file(::open((path + "/file").c_str(), O_CREAT | O_WRONLY, 0600));
+    }
     EXPECT_EQ(opening(path + "/file").status, HBF_INVALID);
 
     ASSERT_EQ(::mkdir((path + "/real").c_str(), 0700), 0);
@@ -44,14 +45,14 @@ TEST(Directory, WhatCannotServeIsRefusedWithItsReason) {
 TEST(Directory, GroupMayWriteOnlyIfItIsTheUsersOwn) {
     ScratchDirectory scratch;
     ASSERT_EQ(::chmod(scratch.path().c_str(), 0770), 0);
-    struct stat info {};
+    struct stat info{};
     ASSERT_EQ(::stat(scratch.path().c_str(), &info), 0);
     const bool own = info.st_gid == info.st_uid && info.st_gid != 0;
     EXPECT_EQ(opening(scratch.path()).status, own ? HBF_OK : HBF_PERMISSION);
 }
 
 TEST(Directory, OfAnotherUserIsRefused) {
-    struct stat info {};
+    struct stat info{};
     const bool is_root = ::geteuid() == 0;
     ScratchDirectory scratch;
     if (is_root) {
@@ -95,7 +96,8 @@ TEST(Directory, OneProcessAtATime) {
 }
 
 TEST(Directory, NamesFollowTheRule) {
-    for (const char *good : {"a", "A.b_c-9", ".hidden", "..a", "0123456789012345678901234567890123456789012345678901234567890123"})
+    for (const char *good :
+         {"a", "A.b_c-9", ".hidden", "..a", "0123456789012345678901234567890123456789012345678901234567890123"})
         EXPECT_EQ(failure_of([&] { check_region_name(good); }).status, HBF_OK) << good;
     for (const char *bad : {"", ".", "..", "a/b", "/", "a b", "a\n", "\xc3\xa9", ".hbf.lock", ".hbf.tmp.1",
                             "01234567890123456789012345678901234567890123456789012345678901234"})
@@ -105,8 +107,12 @@ TEST(Directory, NamesFollowTheRule) {
 
 TEST(Directory, LeftoversOfAKilledProcessAreSwept) {
     ScratchDirectory scratch;
-    { Fd file(::open((scratch.path() + "/.hbf.tmp.1.0").c_str(), O_CREAT | O_WRONLY, 0600)); }
-    { Fd file(::open((scratch.path() + "/kept").c_str(), O_CREAT | O_WRONLY, 0600)); }
+    {
+        Fd file(::open((scratch.path() + "/.hbf.tmp.1.0").c_str(), O_CREAT | O_WRONLY, 0600));
+    }
+    {
+        Fd file(::open((scratch.path() + "/kept").c_str(), O_CREAT | O_WRONLY, 0600));
+    }
     auto directory = Directory::open(scratch.path());
     EXPECT_EQ(scratch.names(), std::vector<std::string>{"kept"});
 }
@@ -138,7 +144,7 @@ TEST_P(Naming, ModeIs0600WhateverTheUmask) {
         const mode_t old = ::umask(mask);
         auto file = directory->create(0);
         ::umask(old);
-        struct stat info {};
+        struct stat info{};
         ASSERT_EQ(::fstat(file.fd.get(), &info), 0);
         EXPECT_EQ(info.st_mode & 07777, 0600u) << "umask " << std::oct << mask;
         directory->discard(file);
@@ -146,7 +152,8 @@ TEST_P(Naming, ModeIs0600WhateverTheUmask) {
     EXPECT_TRUE(scratch.names().empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Naming, ::testing::Bool(), [](const auto &variant) { return variant.param ? "tmpfile" : "temporary"; });
+INSTANTIATE_TEST_SUITE_P(Ways, Naming, ::testing::Bool(),
+                         [](const auto &variant) { return variant.param ? "tmpfile" : "temporary"; });
 
 TEST(Directory, LinksAndOddFilesAreNotOpened) {
     ScratchDirectory scratch;

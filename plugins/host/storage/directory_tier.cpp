@@ -5,17 +5,16 @@
 #include <cerrno>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 
-#include <fmt/format.h>
-
-#include "text.hpp"
 #include "directory_file.hpp"
 #include "io_error.hpp"
 #include "preallocate.hpp"
+#include "text.hpp"
 
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
@@ -36,8 +35,8 @@ public:
         std::lock_guard lock(pending_->mutex);
         const uint64_t used = tier.used();
         if (bytes > tier.capacity_ - std::min(tier.capacity_, used))
-            sdk::fail(HBF_EXHAUSTED, fmt::format("storage in {}: {} bytes wanted, {} of {} in use", tier.directory_->path(), bytes,
-                                                 used, tier.capacity_));
+            sdk::fail(HBF_EXHAUSTED, fmt::format("storage in {}: {} bytes wanted, {} of {} in use", tier.directory_->path(),
+                                                 bytes, used, tier.capacity_));
         pending_->bytes += bytes;
     }
     ~Reservation() {
@@ -68,8 +67,8 @@ DirectoryTier::DirectoryTier(const StorageOptions &options, const sdk::Log &log,
     }
     if (!direct_.refusal.empty()) log.warning("storage in " + options.path + ": page cache in use: " + direct_.refusal);
 
-    struct stat info {};
-    struct statfs system {};
+    struct stat info{};
+    struct statfs system{};
     if (::fstat(directory_->fd(), &info) != 0 || ::fstatfs(directory_->fd(), &system) != 0)
         fail_errno("cannot examine", options.path, errno);
     medium_ = medium_of(info.st_dev);
@@ -81,14 +80,20 @@ DirectoryTier::DirectoryTier(const StorageOptions &options, const sdk::Log &log,
     capacity_ = capacity_ / granule() * granule();
 }
 
-int DirectoryTier::direct_flag() const { return direct_.refusal.empty() ? O_DIRECT : 0; }
+int DirectoryTier::direct_flag() const {
+    return direct_.refusal.empty() ? O_DIRECT : 0;
+}
 
-uint64_t DirectoryTier::granule() const { return std::max<uint64_t>({page, direct_.alignment.offset, direct_.alignment.memory}); }
+uint64_t DirectoryTier::granule() const {
+    return std::max<uint64_t>({page, direct_.alignment.offset, direct_.alignment.memory});
+}
 
-uint64_t DirectoryTier::used() const { return pending_->bytes + directory_->named_bytes(); }
+uint64_t DirectoryTier::used() const {
+    return pending_->bytes + directory_->named_bytes();
+}
 
 uint64_t DirectoryTier::free_on_disk() const {
-    struct statvfs disk {};
+    struct statvfs disk{};
     if (::fstatvfs(directory_->fd(), &disk) != 0) fail_errno("cannot examine", directory_->path(), errno);
     return static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize;
 }
@@ -111,9 +116,11 @@ void DirectoryTier::describe(hbf_tier_info &out) const {
     out.granule = granule();
     out.alignment = granule();
     // Smaller pieces of a file system's block are legal for O_DIRECT, but make it serialise writers.
-    out.copy_alignment = direct_flag() ? std::max<uint64_t>({block_size_, direct_.alignment.offset, direct_.alignment.memory}) : 1;
+    out.copy_alignment =
+        direct_flag() ? std::max<uint64_t>({block_size_, direct_.alignment.offset, direct_.alignment.memory}) : 1;
     put_text(out.name, "storage0");
-    std::string how = direct_flag() ? fmt::format("O_DIRECT by {} B", direct_.alignment.offset) : "page cache in use: " + direct_.refusal;
+    std::string how =
+        direct_flag() ? fmt::format("O_DIRECT by {} B", direct_.alignment.offset) : "page cache in use: " + direct_.refusal;
     std::string where = medium_.source.empty() ? "" : fmt::format(" ({} on {})", medium_.file_system, medium_.source);
     put_text(out.detail, fmt::format("{}; {}; named regions are synced when freed; {}{}", channels_.detail(), how,
                                      directory_->path(), where));
@@ -151,7 +158,7 @@ std::shared_ptr<StorageFile> DirectoryTier::create_new(uint64_t size, const std:
     try {
         if (!facts.file.fd) sdk::fail(HBF_UNSUPPORTED, fmt::format("{}: O_DIRECT worked before and is refused now", label));
         preallocate(facts.file.fd.get(), stored, label);
-        struct stat info {};
+        struct stat info{};
         facts.blocks_told = blocks_told_ && ::fstat(facts.file.fd.get(), &info) == 0 &&
                             static_cast<uint64_t>(info.st_blocks) * 512 >= stored;
     } catch (...) {
@@ -174,13 +181,14 @@ std::shared_ptr<StorageFile> DirectoryTier::open_named(uint64_t size, const std:
         facts.file.fd = directory_->open_named(name, direct_flag());
         facts.name = name;
         facts.published = true;
-        struct stat info {};
+        struct stat info{};
         if (!facts.file.fd) sdk::fail(HBF_UNSUPPORTED, fmt::format("{}: O_DIRECT is refused for this file", label));
         if (::fstat(facts.file.fd.get(), &info) != 0) fail_errno("cannot examine", label, errno);
         const auto stored = static_cast<uint64_t>(info.st_size);
         if (stored % granule() != 0 || stored == 0) // we make whole granules only
-            sdk::fail(HBF_DATA_LOSS, fmt::format("{} has {} bytes, not whole granules of {}: it was truncated, or is no region",
-                                                 label, stored, granule()),
+            sdk::fail(HBF_DATA_LOSS,
+                      fmt::format("{} has {} bytes, not whole granules of {}: it was truncated, or is no region", label,
+                                  stored, granule()),
                       0, stored);
         FileShape shape{facts.file.fd.get(), 0, stored, stored, direct_.alignment, label};
         file = std::make_shared<DirectoryFile>(std::move(shape), std::move(facts));

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "channels.hpp"
-#include "directory.hpp"
 #include "direct_probe.hpp"
+#include "directory.hpp"
 #include "medium.hpp"
 #include "storage_internals.hpp"
 

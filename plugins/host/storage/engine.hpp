@@ -29,8 +29,8 @@ struct IoDone {
 // [one thread at a time], except for the buffer calls.
 class Engine {
 public:
-    virtual ~Engine() = default; // nothing in flight any more
-    virtual uint32_t capacity() const = 0; // requests at once
+    virtual ~Engine() = default;                     // nothing in flight any more
+    virtual uint32_t capacity() const = 0;           // requests at once
     virtual void push(const IoRequest &request) = 0; // at most capacity() unreaped
     virtual void flush() = 0;                        // the kernel has all that was pushed
     // Flushes. Blocks up to timeout_ns for the first, 0: never; may return none early.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "extents.hpp"
-
 #include <map>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "extents.hpp"
 
 namespace hbf::host {
 namespace {

@@ -50,7 +50,8 @@ TEST_F(FaultsTest, ShortTransfersAreContinued) {
 }
 
 TEST_F(FaultsTest, ShortDirectTransfersAreContinued) {
-    auto tier = this->tier([](const IoRequest &, uint64_t number) { return Fault{.shorten_to = number % 2 ? 512u : 8192u * 3}; });
+    auto tier =
+        this->tier([](const IoRequest &, uint64_t number) { return Fault{.shorten_to = number % 2 ? 512u : 8192u * 3}; });
     auto file = tier->create(2 << 20, "", false);
     auto channel = tier->create_channel(4);
     auto memory = aligned_bytes(2 << 20);
@@ -97,14 +98,15 @@ class FaultErrors : public FaultsTest, public ::testing::WithParamInterface<Erro
 
 TEST_P(FaultErrors, KeepTheirMeaningAndPlace) {
     auto [error, status] = GetParam();
-    auto tier = this->tier([error = error](const IoRequest &request, uint64_t) {
-        return request.offset >= (3 << 20) ? Fault{.answer = -error} : Fault{};
+    auto tier = this->tier([answer = -error](const IoRequest &request, uint64_t) {
+        return request.offset >= (3 << 20) ? Fault{.answer = answer} : Fault{};
     });
     auto file = tier->create(8 << 20, "", false);
     auto channel = tier->create_channel(4);
     auto memory = aligned_bytes(8 << 20);
     for (bool writing : {true, false}) {
-        IoResult result = writing ? write(*channel, *file, 0, memory.get(), 8 << 20) : read(*channel, *file, 0, memory.get(), 8 << 20);
+        IoResult result =
+            writing ? write(*channel, *file, 0, memory.get(), 8 << 20) : read(*channel, *file, 0, memory.get(), 8 << 20);
         EXPECT_EQ(result.status, status) << result.message;
         EXPECT_EQ(result.offset, 3u << 20) << "the first byte that failed";
         EXPECT_NE(result.message.find(std::strerror(error)), std::string::npos) << result.message;

@@ -21,7 +21,8 @@ using FaultScript = std::function<Fault(const IoRequest &, uint64_t number)>;
 
 class FaultyEngine final : public Engine {
 public:
-    FaultyEngine(std::unique_ptr<Engine> engine, FaultScript script) : engine_(std::move(engine)), script_(std::move(script)) {}
+    FaultyEngine(std::unique_ptr<Engine> engine, FaultScript script)
+        : engine_(std::move(engine)), script_(std::move(script)) {}
 
     uint32_t capacity() const override { return engine_->capacity(); }
     void push(const IoRequest &request) override {

@@ -26,7 +26,8 @@ void File::look() noexcept {
 IoProblem File::came_to_nothing(bool write, uint64_t offset) {
     look();
     if (write && lost_from() == UINT64_MAX)
-        return {HBF_DATA_LOSS, offset, fmt::format("write of {} stopped at byte {}: the device took no more", shape_.label, offset)};
+        return {HBF_DATA_LOSS, offset,
+                fmt::format("write of {} stopped at byte {}: the device took no more", shape_.label, offset)};
     if (!write) lower(lost_from_, offset);
     return missing_tail(offset);
 }
@@ -38,11 +39,13 @@ IoProblem File::missing_tail(uint64_t offset) const {
 }
 
 IoProblem File::problem(bool write, uint64_t offset, int error) const {
-    return {status_of_errno(error), offset,
-            fmt::format("{} of {} at byte {} failed: {}", write ? "write" : "read", shape_.label, offset, std::strerror(error))};
+    return {
+        status_of_errno(error), offset,
+        fmt::format("{} of {} at byte {} failed: {}", write ? "write" : "read", shape_.label, offset, std::strerror(error))};
 }
 
-std::optional<IoProblem> File::merge(const IoCalls &calls, uint64_t offset, const std::byte *data, uint64_t size, std::byte *scratch) {
+std::optional<IoProblem> File::merge(const IoCalls &calls, uint64_t offset, const std::byte *data, uint64_t size,
+                                     std::byte *scratch) {
     const uint64_t unit = shape_.alignment.offset, block = offset / unit * unit;
     std::lock_guard lock(merging_);
     IoOutcome read = read_fully(calls, shape_.fd, scratch, unit, shape_.base + block);

@@ -14,12 +14,12 @@
 namespace hbf::host {
 
 struct FileShape {
-    int fd = -1;          // a derived class keeps it open
-    uint64_t base = 0;    // where the region starts in fd; a multiple of the alignment
-    uint64_t size = 0;    // bytes, as asked for
-    uint64_t stored = 0;  // bytes held for it: size rounded up to the alignment
+    int fd = -1;         // a derived class keeps it open
+    uint64_t base = 0;   // where the region starts in fd; a multiple of the alignment
+    uint64_t size = 0;   // bytes, as asked for
+    uint64_t stored = 0; // bytes held for it: size rounded up to the alignment
     Alignment alignment;
-    std::string label;    // for messages: "/data/hbf/name", "unnamed file in /data/hbf"
+    std::string label; // for messages: "/data/hbf/name", "unnamed file in /data/hbf"
 };
 
 struct IoProblem {
@@ -41,9 +41,10 @@ public:
     void look() noexcept;
     IoProblem came_to_nothing(bool write, uint64_t offset); // there the kernel moved no byte and named no error
 
-    // [any thread] Writes part of one block by reading it, changing it and writing it back; one at a time for a file, so that
-    // neighbours in a block do not undo each other. `scratch` is an aligned block.
-    std::optional<IoProblem> merge(const IoCalls &calls, uint64_t offset, const std::byte *data, uint64_t size, std::byte *scratch);
+    // [any thread] Writes part of one block by reading it, changing it and writing it back; one at a time for a file, so
+    // that neighbours in a block do not undo each other. `scratch` is an aligned block.
+    std::optional<IoProblem> merge(const IoCalls &calls, uint64_t offset, const std::byte *data, uint64_t size,
+                                   std::byte *scratch);
 
     IoProblem missing_tail(uint64_t offset) const; // of an I/O that begins at `offset`, once lost_from says so
     IoProblem problem(bool write, uint64_t offset, int error) const;

@@ -41,11 +41,13 @@ IoOutcome repeat(uint64_t size, Call call) {
 const IoCalls system_io{system_read, system_write};
 
 IoOutcome read_fully(const IoCalls &calls, int fd, std::byte *data, uint64_t size, uint64_t offset) {
-    return repeat(size, [&](uint64_t done) { return calls.read(fd, data + done, size - done, static_cast<off_t>(offset + done)); });
+    return repeat(
+        size, [&](uint64_t done) { return calls.read(fd, data + done, size - done, static_cast<off_t>(offset + done)); });
 }
 
 IoOutcome write_fully(const IoCalls &calls, int fd, const std::byte *data, uint64_t size, uint64_t offset) {
-    return repeat(size, [&](uint64_t done) { return calls.write(fd, data + done, size - done, static_cast<off_t>(offset + done)); });
+    return repeat(
+        size, [&](uint64_t done) { return calls.write(fd, data + done, size - done, static_cast<off_t>(offset + done)); });
 }
 
 } // namespace hbf::host

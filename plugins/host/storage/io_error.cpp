@@ -12,30 +12,37 @@ hbf_status status_of_errno(int error) noexcept {
     switch (error) {
     case ENOENT:
     case ENOTDIR:
-    case ENAMETOOLONG: return HBF_UNAVAILABLE;
+    case ENAMETOOLONG:
+        return HBF_UNAVAILABLE;
     case EACCES:
     case EPERM:
-    case EROFS: return HBF_PERMISSION;
+    case EROFS:
+        return HBF_PERMISSION;
     case ENOSPC:
     case EDQUOT:
     case EFBIG: // the process's file size limit
     case EMFILE:
     case ENFILE:
-    case ENOMEM: return HBF_EXHAUSTED;
+    case ENOMEM:
+        return HBF_EXHAUSTED;
     case EBUSY:
-    case ETXTBSY: return HBF_BUSY;
+    case ETXTBSY:
+        return HBF_BUSY;
     case EIO:
     case ENODEV:
     case ENXIO:
     case ENOTCONN:
     case ESTALE:
     case EREMOTEIO:
-    case ESHUTDOWN: return HBF_DEVICE_LOST;
+    case ESHUTDOWN:
+        return HBF_DEVICE_LOST;
     case ENODATA: // the block layer's word for an unreadable sector
     case EILSEQ:  // protection information does not match
     case EBADMSG: // a checksum of the file system does not match
-    case EUCLEAN: return HBF_DATA_LOSS;
-    default: return HBF_INTERNAL;
+    case EUCLEAN:
+        return HBF_DATA_LOSS;
+    default:
+        return HBF_INTERNAL;
     }
 }
 

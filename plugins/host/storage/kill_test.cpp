@@ -60,7 +60,8 @@ TEST_P(Kill, LeavesWholeFilesAndNothingElse) {
         }
         ::close(steps[1]);
         char byte;
-        for (unsigned left = random() % 20; left > 0; --left) ASSERT_EQ(::read(steps[0], &byte, 1), 1) << "the child gave up";
+        for (unsigned left = random() % 20; left > 0; --left)
+            ASSERT_EQ(::read(steps[0], &byte, 1), 1) << "the child gave up";
         ASSERT_EQ(::kill(child, SIGKILL), 0);
         int status = 0;
         ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -81,7 +82,8 @@ TEST_P(Kill, LeavesWholeFilesAndNothingElse) {
     EXPECT_GT(whole, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Kill, ::testing::Bool(), [](const auto &variant) { return variant.param ? "tmpfile" : "temporary"; });
+INSTANTIATE_TEST_SUITE_P(Ways, Kill, ::testing::Bool(),
+                         [](const auto &variant) { return variant.param ? "tmpfile" : "temporary"; });
 
 } // namespace
 } // namespace hbf::host

@@ -59,7 +59,8 @@ TEST(Limits, LittlePinnableMemoryIsUsedUpAndSaid) {
                   auto memory = aligned_bytes(16 << 20);
                   tier->register_memory(memory.get(), 16 << 20);
                   const std::string detail = describe(*tier).detail;
-                  const bool partly = detail.find("of 16 MiB registered in 1 queues (at most 4 MiB each)") != std::string::npos;
+                  const bool partly =
+                      detail.find("of 16 MiB registered in 1 queues (at most 4 MiB each)") != std::string::npos;
                   if (!partly || detail.find("16 MiB of 16 MiB") != std::string::npos) {
                       std::fprintf(stderr, "detail: %s\n", detail.c_str());
                       return 2;
@@ -94,8 +95,8 @@ bool forbid_io_uring(int error) {
 
 TEST(Limits, RefusedIoUringFallsBackToThreadsAndSaysSo) {
     ScratchDirectory scratch;
-    for (auto [error, word] : {std::pair{EPERM, "seccomp"}, {ENOSYS, "no io_uring"}}) {
-        EXPECT_EQ(in_child([&, error = error, word = word] {
+    for (auto [refusal, said] : {std::pair{EPERM, "seccomp"}, {ENOSYS, "no io_uring"}}) {
+        EXPECT_EQ(in_child([&, error = refusal, word = said] {
                       if (!forbid_io_uring(error)) return skip;
                       KeptLog log;
                       auto tier = open_at(scratch.path(), log.log());
@@ -107,7 +108,7 @@ TEST(Limits, RefusedIoUringFallsBackToThreadsAndSaysSo) {
                       return works(*tier, memory.get(), 4 << 20) ? 0 : 4;
                   }),
                   0)
-            << word;
+            << said;
     }
 }
 
@@ -174,7 +175,8 @@ TEST(Limits, FullDiskIsExhaustedAndEarlierDataStays) {
         if (write(*channel, *kept, 0, data.data(), data.size()).status != HBF_OK) return 1;
         auto full = failure_of([&] { tier->create(6 << 20, "", false); });
         if (full.status != HBF_EXHAUSTED) return 2;
-        if (full.message.find("6291456 bytes wanted") == std::string::npos || full.message.find("free") == std::string::npos) return 3;
+        if (full.message.find("6291456 bytes wanted") == std::string::npos || full.message.find("free") == std::string::npos)
+            return 3;
         if (failure_of([&] { tier->create(6 << 20, "named", false); }).status != HBF_EXHAUSTED) return 4;
         if (!scratch.names().empty()) return 5;
         auto fits = tier->create(3 << 20, "", false); // the failed ones gave back what they had
@@ -207,7 +209,8 @@ TEST(Limits, ReadOnlyFileSystemIsPermission) {
     ScratchDirectory scratch;
     const int code = in_child([&] {
         if (!mount_small(scratch.path(), "8m")) return skip;
-        if (::mount(nullptr, scratch.path().c_str(), nullptr, MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0) return skip;
+        if (::mount(nullptr, scratch.path().c_str(), nullptr, MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0)
+            return skip;
         return failure_of([&] { open_at(scratch.path()); }).status == HBF_PERMISSION ? 0 : 1;
     });
     if (code == skip) GTEST_SKIP() << "this kernel lets us mount nothing";

@@ -4,9 +4,8 @@
 #include <fstream>
 #include <sstream>
 
-#include <sys/sysmacros.h>
-
 #include <fmt/format.h>
+#include <sys/sysmacros.h>
 
 namespace hbf::host {
 namespace {
@@ -37,7 +36,8 @@ bool find_mount(dev_t device, Mount &out) {
 
 int numa_node_of_block(dev_t device) {
     const std::string base = fmt::format("/sys/dev/block/{}:{}/", ::major(device), ::minor(device));
-    for (const char *place : {"device/numa_node", "device/device/numa_node", "../device/numa_node", "../device/device/numa_node"}) {
+    for (const char *place :
+         {"device/numa_node", "device/device/numa_node", "../device/numa_node", "../device/device/numa_node"}) {
         std::ifstream in(base + place); // NVMe keeps it one level deeper, a partition one level up
         if (int node = -1; in >> node) return node;
     }

@@ -5,6 +5,8 @@
 
 namespace hbf::host {
 
-std::unique_ptr<Engine> make_uring_engine(uint32_t) { sdk::fail(HBF_UNSUPPORTED, "this plugin was built without liburing"); }
+std::unique_ptr<Engine> make_uring_engine(uint32_t) {
+    sdk::fail(HBF_UNSUPPORTED, "this plugin was built without liburing");
+}
 
 } // namespace hbf::host

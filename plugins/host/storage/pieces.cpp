@@ -6,8 +6,12 @@
 namespace hbf::host {
 namespace {
 
-uint64_t down(uint64_t value, uint64_t unit) { return value & ~(unit - 1); }
-uint64_t up(uint64_t value, uint64_t unit) { return down(value + unit - 1, unit); }
+uint64_t down(uint64_t value, uint64_t unit) {
+    return value & ~(unit - 1);
+}
+uint64_t up(uint64_t value, uint64_t unit) {
+    return down(value + unit - 1, unit);
+}
 
 } // namespace
 

@@ -31,7 +31,7 @@ struct Piece {
 };
 
 struct PieceLimits {
-    uint32_t direct = 1u << 20;   // bytes of one direct I/O
+    uint32_t direct = 1u << 20;    // bytes of one direct I/O
     uint32_t bounced = 128u << 10; // bytes of one buffer
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pieces.hpp"
-
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "pieces.hpp"
 
 namespace hbf::host {
 namespace {
@@ -46,7 +46,9 @@ void check(const Transfer &transfer, Alignment alignment, const PieceLimits &lim
     ASSERT_EQ(done, transfer.size);
 }
 
-std::byte *at(uintptr_t address) { return reinterpret_cast<std::byte *>(address); } // never touched
+std::byte *at(uintptr_t address) {
+    return reinterpret_cast<std::byte *>(address);
+} // never touched
 
 TEST(Pieces, CoverEveryTransferWithWhatDirectIoTakes) {
     std::mt19937_64 random(20240229);
@@ -58,7 +60,8 @@ TEST(Pieces, CoverEveryTransferWithWhatDirectIoTakes) {
         transfer.size = 1 + (random() % 2 ? random() % 1000000 : random() % 2000);
         transfer.memory = at(0x100000 + (random() % 2 ? random() % 8192 : random() % 16 * 4096));
         SCOPED_TRACE(::testing::Message() << "offset " << transfer.offset << " size " << transfer.size << " memory "
-                                          << static_cast<void *>(transfer.memory) << " unit " << unit << " write " << transfer.write);
+                                          << static_cast<void *>(transfer.memory) << " unit " << unit << " write "
+                                          << transfer.write);
         check(transfer, {memory, unit}, {128u << 10, 32u << 10});
     }
 }

@@ -25,7 +25,8 @@ uint64_t PinnedBuffers::add(std::byte *address, uint64_t size) {
     const uint64_t room = limit_ - std::min(limit_, pinned_);
     if (room <= lead) return 0;
     uint64_t take = std::min(size, room - lead);
-    // ENOMEM: other rings or programs of this user hold part of the limit. Anything else: memory of a kind that cannot be pinned.
+    // ENOMEM: other rings or programs of this user hold part of the limit. Anything else: memory of a kind that cannot be
+    // pinned.
     for (; take >= page; take = take / 2 / page * page) {
         int error = registrar_->set_slot(static_cast<unsigned>(slot - table_.begin()), address, take);
         if (error == 0) break;

@@ -8,10 +8,9 @@
 #include <memory>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-
-#include <fmt/format.h>
 
 #include "io_calls.hpp"
 #include "io_error.hpp"
@@ -48,7 +47,7 @@ void preallocate(int fd, uint64_t size, const std::string &label) {
     } while (error == EINTR);
     if (error == EOPNOTSUPP || error == ENOSYS) error = write_zeros(fd, size);
     if (error == 0) return;
-    struct statvfs disk {};
+    struct statvfs disk{};
     if (status_of_errno(error) == HBF_EXHAUSTED && ::fstatvfs(fd, &disk) == 0)
         sdk::fail(HBF_EXHAUSTED, fmt::format("{}: {} bytes wanted, {} free: {}", label, size,
                                              static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize, std::strerror(error)));

@@ -42,8 +42,9 @@ protected:
         for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
             std::error_code gone;
             const std::string target = std::filesystem::read_symlink(entry.path(), gone);
-            struct stat info {};
-            if (target.find(scratch_.path()) != 0 || ::stat(entry.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+            struct stat info{};
+            if (target.find(scratch_.path()) != 0 || ::stat(entry.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+                continue;
             if (static_cast<uint64_t>(info.st_size) == size) return Fd(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
         }
         return {};

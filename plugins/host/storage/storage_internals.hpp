@@ -16,6 +16,7 @@ struct StorageInternals {
     bool nameless_files = true; // false: as on a file system without O_TMPFILE
 };
 
-std::unique_ptr<StorageTier> open_storage(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals);
+std::unique_ptr<StorageTier> open_storage(const StorageOptions &options, const sdk::Log &log,
+                                          const StorageInternals &internals);
 
 } // namespace hbf::host

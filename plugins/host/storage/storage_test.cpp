@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tier as a user meets it, on the disk under the build folder.
-#include "storage_tier.hpp"
-
 #include <cstring>
 #include <filesystem>
 
@@ -9,6 +7,7 @@
 
 #include "direct_probe.hpp"
 #include "storage_fixture.hpp"
+#include "storage_tier.hpp"
 
 namespace hbf::host {
 namespace {
@@ -58,7 +57,7 @@ TEST_P(StorageTest, SpaceIsReallyTaken) {
     EXPECT_EQ(stored % describe(*tier).granule, 0u);
     Fd outside = steal(stored);
     ASSERT_TRUE(outside);
-    struct stat info {};
+    struct stat info{};
     ASSERT_EQ(::fstat(outside.get(), &info), 0);
     EXPECT_GE(static_cast<uint64_t>(info.st_blocks) * 512, stored) << "a sparse file meets a full disk later";
     EXPECT_EQ(info.st_mode & 0777, 0600u);
@@ -140,7 +139,7 @@ TEST_P(StorageTest, WritesDoNotHideATruncation) {
     IoResult result = write(*channel, *file, 3 << 20, data.data(), 1 << 20);
     EXPECT_EQ(result.status, HBF_DATA_LOSS) << result.message;
     EXPECT_EQ(result.offset, 3u << 20) << "the first byte of this write that is lost";
-    struct stat info {};
+    struct stat info{};
     ASSERT_EQ(::fstat(outside.get(), &info), 0);
     EXPECT_EQ(info.st_size, 1 << 20);
     EXPECT_EQ(read(*channel, *file, 2 << 20, data.data(), 4096).status, HBF_DATA_LOSS);
@@ -171,7 +170,7 @@ TEST_P(StorageTest, NamedRegionAppearsWholeWhenPublished) {
     std::vector<std::byte> got(300000);
     ASSERT_EQ(read(*channel, *file, 0, got.data(), got.size()).status, HBF_OK);
     EXPECT_EQ(got, data);
-    struct stat info {};
+    struct stat info{};
     ASSERT_EQ(::stat((scratch_.path() + "/blocks").c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 07777, 0600u);
     EXPECT_EQ(describe(*tier).available, (64u << 20) - static_cast<uint64_t>(info.st_size)) << "named files count";

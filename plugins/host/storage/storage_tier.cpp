@@ -9,8 +9,9 @@
 
 namespace hbf::host {
 
-std::unique_ptr<StorageTier> open_storage(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals) {
-    struct stat info {};
+std::unique_ptr<StorageTier> open_storage(const StorageOptions &options, const sdk::Log &log,
+                                          const StorageInternals &internals) {
+    struct stat info{};
     if (::stat(options.path.c_str(), &info) == 0 && S_ISBLK(info.st_mode))
         return std::make_unique<BlockTier>(options, log, internals);
     return std::make_unique<DirectoryTier>(options, log, internals);

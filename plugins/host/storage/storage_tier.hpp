@@ -15,11 +15,11 @@
 namespace hbf::host {
 
 struct StorageOptions {
-    std::string path;         // directory or block device
-    uint64_t capacity = 0;    // bytes, 0: a quarter of what is free there, at most 64 GiB
-    bool direct = true;       // O_DIRECT wanted; where refused the tier says so and goes on buffered
-    bool uring = true;        // io_uring wanted; where refused the tier says so and goes on with pread/pwrite
-    bool overwrite = false;   // a block device that holds data may be taken; what it held is lost
+    std::string path;       // directory or block device
+    uint64_t capacity = 0;  // bytes, 0: a quarter of what is free there, at most 64 GiB
+    bool direct = true;     // O_DIRECT wanted; where refused the tier says so and goes on buffered
+    bool uring = true;      // io_uring wanted; where refused the tier says so and goes on with pread/pwrite
+    bool overwrite = false; // a block device that holds data may be taken; what it held is lost
 };
 
 // One region's storage. Opaque to the queue; alive while the queue holds a reference.
@@ -34,7 +34,7 @@ public:
 
 struct IoResult {
     uint64_t tag = 0;
-    hbf_status status = HBF_OK; // DATA_LOSS short read or missing tail, EXHAUSTED disk full, DEVICE_LOST, PERMISSION
+    hbf_status status = HBF_OK;     // DATA_LOSS short read or missing tail, EXHAUSTED disk full, DEVICE_LOST, PERMISSION
     uint64_t offset = HBF_NO_PLACE; // in the file, where it went wrong
     std::string message;            // empty on success: no allocation
 };
@@ -54,8 +54,8 @@ public:
 
 class StorageTier {
 public:
-    // Throws sdk::Failure: UNAVAILABLE (no such path), INVALID (neither directory nor block device), PERMISSION (others could
-    // write there), BUSY (another process holds it).
+    // Throws sdk::Failure: UNAVAILABLE (no such path), INVALID (neither directory nor block device), PERMISSION (others
+    // could write there), BUSY (another process holds it).
     static std::unique_ptr<StorageTier> open(const StorageOptions &options, const sdk::Log &log);
     virtual ~StorageTier() = default;
     virtual void describe(hbf_tier_info &out) const = 0;
@@ -64,7 +64,8 @@ public:
     virtual std::shared_ptr<StorageFile> create(uint64_t size, const std::string &name, bool open_existing) = 0;
     // `depth` reads and writes at once. [any thread]
     virtual std::unique_ptr<StorageChannel> create_channel(uint32_t depth) = 0;
-    // Buffers in this range may be registered with the kernel, up to the memlock limit; how much was is in describe's detail.
+    // Buffers in this range may be registered with the kernel, up to the memlock limit; how much was is in describe's
+    // detail.
     virtual void register_memory(std::byte *address, uint64_t size) = 0;
     virtual void unregister_memory(std::byte *address) noexcept = 0;
 };

@@ -123,8 +123,8 @@ sdk::Failure failure_of(Action action) {
     return {HBF_OK, "no failure"};
 }
 
-// Runs `action` in a process of its own and returns its exit code (0 if it returns), or 128 + the signal that ended it. What it
-// expects it says by returning a code: gtest's assertions do not cross processes.
+// Runs `action` in a process of its own and returns its exit code (0 if it returns), or 128 + the signal that ended it. What
+// it expects it says by returning a code: gtest's assertions do not cross processes.
 template <class Action>
 int in_child(Action action) {
     std::fflush(nullptr);

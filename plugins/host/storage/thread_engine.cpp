@@ -49,7 +49,8 @@ public:
         std::unique_lock lock(mutex_);
         if (done_.empty() && timeout_ns > 0) {
             constexpr uint64_t longest = 3600ull * 1000000000ull; // the caller comes again
-            finished_.wait_for(lock, std::chrono::nanoseconds(std::min(timeout_ns, longest)), [&] { return !done_.empty(); });
+            finished_.wait_for(lock, std::chrono::nanoseconds(std::min(timeout_ns, longest)),
+                               [&] { return !done_.empty(); });
         }
         size_t count = 0;
         while (count < out.size() && !done_.empty()) out[count++] = done_.pop();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain ring: no SINGLE_ISSUER and no COOP_TASKRUN, because any thread that waits for a queue drives its channel, and a ring
-// so set up refuses or starves every thread but one.
+// A plain ring: no SINGLE_ISSUER and no COOP_TASKRUN, because any thread that waits for a queue drives its channel, and a
+// ring so set up refuses or starves every thread but one.
 #include "uring_engine.hpp"
 
 #include <algorithm>
@@ -132,6 +132,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Engine> make_uring_engine(uint32_t capacity) { return std::make_unique<UringEngine>(capacity); }
+std::unique_ptr<Engine> make_uring_engine(uint32_t capacity) {
+    return std::make_unique<UringEngine>(capacity);
+}
 
 } // namespace hbf::host
