@@ -58,12 +58,16 @@ public:
             if (value - timeline_->completed() > slots_.depth())
                 sdk::fail(HBF_EXHAUSTED, fmt::format("{} values are in flight already", slots_.depth()));
         }
+        const uint64_t completed = timeline_->completed();
+        Command *const commands = slots_.room(batch.size(), completed + 1 == value ? 0 : completed + 1);
+        take_commands(batch, regions_, *this, storage_, commands);
+        slots_.taken(batch.size());
         Slot &slot = slots_[value];
-        take_commands(batch, regions_, *this, storage_, slot.commands);
         slot.value = value;
+        slot.commands = commands;
         slot.count = static_cast<uint32_t>(batch.size());
         slot.set(Slot::waiting);
-        last_.store(value, std::memory_order_seq_cst);
+        last_.store(value, std::memory_order_release);
         drive({.memory_bytes = inline_up_to, .block = false});
         return value;
     }
@@ -118,9 +122,10 @@ private:
             const Driver::Stop stop = driver_.run(last_, limits);
             const uint64_t seen = driver_.seen();
             stuck_.store(stop == Driver::Stop::queue, std::memory_order_relaxed);
-            driving_.store(false, std::memory_order_seq_cst);
+            // Both sides exchange: whoever found this taken wrote what it wanted before, and it is seen from here on.
+            (void)driving_.exchange(false, std::memory_order_seq_cst);
             const bool left = stop == Driver::Stop::memory || stop == Driver::Stop::time;
-            if (left || (wanted_.exchange(false, std::memory_order_seq_cst) && busy() && !held_back()))
+            if (left || (wanted_.load(std::memory_order_relaxed) && wanted_.exchange(false) && busy() && !held_back()))
                 workers_->schedule(*this);
             if (busy() && timeline_->has_sleepers()) timeline_->wake(); // one of them drives on
             if (last_.load(std::memory_order_seq_cst) == seen) return;
@@ -129,7 +134,7 @@ private:
     }
 
     void run() noexcept override { // a worker
-        wanted_.store(true, std::memory_order_seq_cst);
+        wanted_.store(true, std::memory_order_release);
         (void)driver_.memory().help(Clock::time_point::max());
         drive({.give_way = workers_.get()});
     }

@@ -147,6 +147,31 @@ TEST_F(Order, OneMoreThanTheDepthIsExhaustedAndNothingOfItIsLostOrBegun) {
     EXPECT_EQ(queue.submit({fill_command(b_, 0, 64, 3, 1)}).value, 5u);
 }
 
+TEST_F(Order, BatchesOfEverySizeShareTheCommandsMemoryWithoutTouchingEachOther) {
+    TestQueue &queue = this->queue({5, 7});
+    std::mt19937 random(1);
+    uint64_t last = 0, commands = 0;
+    for (int round = 0; round < 400; ++round) {
+        storage_.control.hold(commands + random() % 12); // some finish, some do not
+        std::vector<hbf_command> batch;
+        for (uint64_t i = random() % 8; i > 0; --i)
+            batch.push_back(copy_command(a_, (commands + i) % 1000 * 64, f_, (commands + i) % 1000 * 64, 64));
+        const Outcome outcome = queue.submit(batch);
+        if (outcome.status == HBF_EXHAUSTED) {
+            open();
+            ASSERT_EQ(queue.wait(last - random() % 4).status, HBF_OK);
+            continue;
+        }
+        last = outcome.value, commands += batch.size();
+    }
+    open();
+    ASSERT_EQ(queue.wait(last).status, HBF_OK);
+    ASSERT_EQ(queue.poll().status, HBF_OK);
+    EXPECT_EQ(memcmp(at(a_), stored(f_).data(), 1000 * 64), 0);
+    EXPECT_EQ(storage_.control.finished, commands);
+    EXPECT_NO_THROW((void)regions_.take(a_)) << "a pin was lost";
+}
+
 TEST_F(Order, AFailedValuePoisonsItsQueueAndKeepsItsReason) {
     storage_.control.fault = [&](const FakeIo &io) {
         return io.number == 1 ? broken(HBF_DATA_LOSS, "bad sector") : IoResult{};

@@ -42,20 +42,31 @@ private:
     std::atomic<uint64_t> state_{empty};
 };
 
+// Commands lie in one ring, behind each other, and from its start again whenever nothing is in flight: a queue that is
+// used shallowly stays in the same few cache lines.
 class Slots {
 public:
-    Slots(uint32_t depth, uint32_t commands)
-        : depth_(depth), slots_(std::make_unique<Slot[]>(depth)),
-          commands_(std::make_unique_for_overwrite<Command[]>(uint64_t{depth} * commands)) {
-        for (uint32_t i = 0; i < depth; ++i) slots_[i].commands = commands_.get() + uint64_t{i} * commands;
-    }
+    Slots(uint32_t depth, uint32_t most_commands)
+        : depth_(depth), capacity_((uint64_t{depth} + 1) * most_commands), slots_(std::make_unique<Slot[]>(depth)),
+          commands_(std::make_unique_for_overwrite<Command[]>(capacity_)) {}
     Slot &operator[](uint64_t value) noexcept { return slots_[value % depth_]; }
     uint32_t depth() const noexcept { return depth_; }
 
+    // [submit] Room for `count` commands in a row, at most most_commands; `oldest` is the lowest value in flight, 0 none.
+    // There always is some: fewer than `depth` values are in flight, and capacity is one batch more than they can fill.
+    Command *room(uint64_t count, uint64_t oldest) noexcept {
+        const uint64_t tail = oldest ? static_cast<uint64_t>((*this)[oldest].commands - commands_.get()) : 0;
+        if (!oldest || (head_ >= tail && head_ + count > capacity_)) head_ = 0;
+        return commands_.get() + head_;
+    }
+    void taken(uint64_t count) noexcept { head_ += count; }
+
 private:
     const uint32_t depth_;
+    const uint64_t capacity_;
     std::unique_ptr<Slot[]> slots_;
     std::unique_ptr<Command[]> commands_; // untouched pages cost nothing
+    uint64_t head_ = 0;
 };
 
 } // namespace hbf::host
