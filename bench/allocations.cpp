@@ -17,7 +17,9 @@ std::atomic<uint64_t> calls{0};
 }
 
 namespace hbf::bench {
-uint64_t allocations() noexcept { return calls.load(std::memory_order_relaxed); }
+uint64_t allocations() noexcept {
+    return calls.load(std::memory_order_relaxed);
+}
 } // namespace hbf::bench
 
 extern "C" {

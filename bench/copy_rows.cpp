@@ -2,11 +2,12 @@
 // Copies of the queue in the DRAM tier beside plain copies of the same bytes. Cold: each operation has bytes that were last
 // touched a whole arena ago, in an order that no prefetcher follows.
 #include <algorithm>
-#include <fmt/format.h>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "bench/rows.hpp"
 #include "conformance/measure/clock.hpp"
@@ -37,17 +38,21 @@ class Arena {
 public:
     explicit Arena(System &system) : device(system.devices().front()) {
         const auto tiers = device.tiers();
-        auto dram = std::find_if(tiers.begin(), tiers.end(), [](const TierInfo &t) { return t.kind == TierKind::hbm && t.cpu_access; });
+        auto dram = std::find_if(tiers.begin(), tiers.end(),
+                                 [](const TierInfo &t) { return t.kind == TierKind::hbm && t.cpu_access; });
         if (dram == tiers.end()) throw std::runtime_error("this host has no memory tier that the CPU can touch");
-        const auto plan = measure::plan_arena(system.selection().inventory.last_level_cache_bytes, 0, dram->available, 2, 64 << 20);
+        const auto plan =
+            measure::plan_arena(system.selection().inventory.last_level_cache_bytes, 0, dram->available, 2, 64 << 20);
         if (plan.bytes == 0) throw std::runtime_error("too little memory for a cold arena");
         cold = plan.cold();
         src = must(device.allocate(dram->index, plan.bytes));
         dst = must(device.allocate(dram->index, plan.bytes));
         kernels::pattern_fill(src.address, src.size, {1, 1, false}, 0);
         kernels::pattern_fill(dst.address, dst.size, {1, 1, true}, 0);
-        if (auto told = device.written_by_cpu(src.region, 0, src.size); !told) throw std::runtime_error(told.error().message);
-        if (auto told = device.written_by_cpu(dst.region, 0, dst.size); !told) throw std::runtime_error(told.error().message);
+        if (auto told = device.written_by_cpu(src.region, 0, src.size); !told)
+            throw std::runtime_error(told.error().message);
+        if (auto told = device.written_by_cpu(dst.region, 0, dst.size); !told)
+            throw std::runtime_error(told.error().message);
         queue = must(device.create_queue({4, 1024}));
     }
     ~Arena() {
@@ -133,8 +138,9 @@ void single_copies(const Settings &settings, Arena &arena, Row row, uint64_t siz
     auto figure = [&](double seconds) { return time ? seconds * 1e6 : static_cast<double>(size) / seconds * 1e-9; };
     auto plain = [&](ReferenceCopy kind) {
         return [&, kind] {
-            return figure(median_of(ops, [&] { at = arena.next(); },
-                                    [&] { measure::plain_copy(kind, arena.dst.address + at, arena.src.address + at, size); }));
+            return figure(median_of(
+                ops, [&] { at = arena.next(); },
+                [&] { measure::plain_copy(kind, arena.dst.address + at, arena.src.address + at, size); }));
         };
     };
     arena.deal(size);
@@ -207,13 +213,16 @@ void copy_rows(const Settings &settings, System &system, std::vector<Row> &rows)
     Arena arena(system);
     const auto home = measure::allowed_cpus();
     measure::ReferenceTeam team(home);
-    single_copies(settings, arena, {"queue copy, 1 MiB, DRAM, cold", "GB/s", "", Bar::ratio_at_least, 0.97, {}, {}, {}, {}}, 1 << 20, 48,
-                  Integrity::none, rows);
-    batches(settings, arena, team, {"queue copy, 64 MiB, DRAM, cold", "GB/s", "", Bar::ratio_at_least, 0.97, {}, {}, {}, {}}, 64 << 20, 1,
-            Integrity::none, rows);
-    single_copies(settings, arena, {"one 64 KiB granule with CRC, submit to completion, cold", "us", "", Bar::ratio_at_most, 1.25, {}, {}, {}, {}},
-                  granule, 512, Integrity::next_read, rows);
-    batches(settings, arena, team, {"batch of 1,024 granules with CRC", "GB/s", "", Bar::ratio_at_least, 0.90, {}, {}, {}, {}}, granule, 1024,
+    single_copies(settings, arena, {"queue copy, 1 MiB, DRAM, cold", "GB/s", "", Bar::ratio_at_least, 0.97, {}, {}, {}, {}},
+                  1 << 20, 48, Integrity::none, rows);
+    batches(settings, arena, team, {"queue copy, 64 MiB, DRAM, cold", "GB/s", "", Bar::ratio_at_least, 0.97, {}, {}, {}, {}},
+            64 << 20, 1, Integrity::none, rows);
+    single_copies(
+        settings, arena,
+        {"one 64 KiB granule with CRC, submit to completion, cold", "us", "", Bar::ratio_at_most, 1.25, {}, {}, {}, {}},
+        granule, 512, Integrity::next_read, rows);
+    batches(settings, arena, team,
+            {"batch of 1,024 granules with CRC", "GB/s", "", Bar::ratio_at_least, 0.90, {}, {}, {}, {}}, granule, 1024,
             Integrity::next_read, rows);
 }
 

@@ -2,6 +2,7 @@
 // The speed table. ./dev bench starts it.
 #include <cstdlib>
 #include <exception>
+
 #include <fmt/format.h>
 
 #include "bench/rows.hpp"
@@ -27,7 +28,8 @@ int run_table(const Options &options) {
     bench::process_rows(settings, rows);
     auto system = System::open();
     if (!system) throw std::runtime_error(system.error().message);
-    if (system->devices().empty()) throw std::runtime_error("no plugin offers a device on this host; see 'hbf probe --explain'");
+    if (system->devices().empty())
+        throw std::runtime_error("no plugin offers a device on this host; see 'hbf probe --explain'");
     bench::submit_rows(settings, *system, rows);
     bench::copy_rows(settings, *system, rows);
     bench::storage_rows(settings, *system, rows);
@@ -51,11 +53,12 @@ int main(int argc, char **argv) {
     table.name = "table";
     table.summary = "the speed table: each row beside its reference, in pairs, in this run";
     table.examples = "  speed table\n  speed table granule --pairs 30   only rows with 'granule' in their name";
-    table.options = {{"ROW", &options.settings.only, "", "only rows with this in their name"},
-                     {"--pairs", tools::Number{&options.pairs, 10, 1000}, "N", "pairs of each row (default 15)"},
-                     {"--storage", &options.settings.storage, "DIR", "folder for the storage rows (default: the build folder)"},
-                     {"--build", &options.settings.build, "DIR", "the build folder (default build)"},
-                     {"--json", &options.json, "", "one JSON document with every pair"}};
+    table.options = {
+        {"ROW", &options.settings.only, "", "only rows with this in their name"},
+        {"--pairs", tools::Number{&options.pairs, 10, 1000}, "N", "pairs of each row (default 15)"},
+        {"--storage", &options.settings.storage, "DIR", "folder for the storage rows (default: the build folder)"},
+        {"--build", &options.settings.build, "DIR", "the build folder (default build)"},
+        {"--json", &options.json, "", "one JSON document with every pair"}};
     table.run = [&] { return run_table(options); };
     try {
         return tools::run_command_line({table}, argc, argv);

@@ -3,11 +3,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
+#include <stdexcept>
+
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
-#include <stdexcept>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,11 +43,13 @@ Ran run(std::vector<std::string> command) {
     int status = 0;
     rusage use = {};
     while (wait4(child, &status, 0, &use) < 0) {
-        if (errno != EINTR) throw std::runtime_error(fmt::format("cannot wait for {}: {}", command[0], std::strerror(errno)));
+        if (errno != EINTR)
+            throw std::runtime_error(fmt::format("cannot wait for {}: {}", command[0], std::strerror(errno)));
     }
     const Ran out{measure::seconds_between(begin, Clock::now()), static_cast<double>(use.ru_maxrss) / 1024};
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        throw std::runtime_error(fmt::format("{} {} failed (status {})", command[0], command.size() > 1 ? command[1] : "", status));
+        throw std::runtime_error(
+            fmt::format("{} {} failed (status {})", command[0], command.size() > 1 ? command[1] : "", status));
     }
     return out;
 }
@@ -55,7 +58,8 @@ class EmptyCache {
 public:
     EmptyCache() {
         auto name = (fs::temp_directory_path() / "hbf-bench-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(fmt::format("cannot create {}: {}", name, std::strerror(errno)));
+        if (mkdtemp(name.data()) == nullptr)
+            throw std::runtime_error(fmt::format("cannot create {}: {}", name, std::strerror(errno)));
         folder_ = name;
         setenv("XDG_CACHE_HOME", name.c_str(), 1);
     }

@@ -2,6 +2,7 @@
 #include "bench/row.hpp"
 
 #include <algorithm>
+
 #include <fmt/format.h>
 
 #include "conformance/measure/statistics.hpp"
@@ -18,10 +19,14 @@ using tools::format_significant;
 std::string bar_text(const Row &row) {
     const auto bar = format_significant(row.bar, 3);
     switch (row.kind) {
-    case Bar::ratio_at_least: return fmt::format(">= {:.2f}x", row.bar);
-    case Bar::ratio_at_most: return fmt::format("<= {:.2f}x", row.bar);
-    case Bar::excess_at_most: return fmt::format("<= +{} {}", bar, row.unit);
-    case Bar::at_most: return fmt::format("<= {} {}", bar, row.unit);
+    case Bar::ratio_at_least:
+        return fmt::format(">= {:.2f}x", row.bar);
+    case Bar::ratio_at_most:
+        return fmt::format("<= {:.2f}x", row.bar);
+    case Bar::excess_at_most:
+        return fmt::format("<= +{} {}", bar, row.unit);
+    case Bar::at_most:
+        return fmt::format("<= {} {}", bar, row.unit);
     }
     return "";
 }
@@ -29,13 +34,15 @@ std::string bar_text(const Row &row) {
 // "0.985 (0.95..1.02)": the median and all that was seen.
 std::string compared_text(const Row &row) {
     const auto s = summarize(row.compared());
-    return fmt::format("{} ({}..{})", format_significant(s.median, 3), format_significant(s.min, 3), format_significant(s.max, 3));
+    return fmt::format("{} ({}..{})", format_significant(s.median, 3), format_significant(s.min, 3),
+                       format_significant(s.max, 3));
 }
 
 } // namespace
 
 bool Settings::wants(const std::string &row) const {
-    return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string &part) { return row.find(part) != row.npos; });
+    return only.empty() ||
+           std::any_of(only.begin(), only.end(), [&](const std::string &part) { return row.find(part) != row.npos; });
 }
 
 std::vector<double> Row::compared() const {
@@ -77,12 +84,14 @@ std::string table_of(const std::vector<Row> &rows) {
             continue;
         }
         const auto ours = summarize(row.ours), theirs = summarize(row.theirs);
-        cells.push_back({row.name, fmt::format("{} {}", format_significant(ours.median), row.unit),
-                         row.theirs.empty() ? "" : fmt::format("{} {} ({})", format_significant(theirs.median), row.unit, row.reference),
-                         compared_text(row), bar_text(row),
-                         row.holds() ? tools::Cell("pass", Colour::green) : tools::Cell("below bar", Colour::red)});
+        cells.push_back(
+            {row.name, fmt::format("{} {}", format_significant(ours.median), row.unit),
+             row.theirs.empty() ? "" : fmt::format("{} {} ({})", format_significant(theirs.median), row.unit, row.reference),
+             compared_text(row), bar_text(row),
+             row.holds() ? tools::Cell("pass", Colour::green) : tools::Cell("below bar", Colour::red)});
     }
-    return tools::format_table({"what", ">ours", ">reference", ">compared: median (min..max)", "bar", "result"}, cells) + notes;
+    return tools::format_table({"what", ">ours", ">reference", ">compared: median (min..max)", "bar", "result"}, cells) +
+           notes;
 }
 
 std::string json_of(const std::vector<Row> &rows) {
@@ -91,12 +100,19 @@ std::string json_of(const std::vector<Row> &rows) {
     bool all = !rows.empty();
     for (const auto &row : rows) {
         const auto s = summarize(row.compared());
-        auto one = Json::object({{"name", row.name}, {"unit", row.unit}, {"reference", row.reference}, {"bar", row.bar},
-                                 {"bar_text", bar_text(row)}, {"pairs", s.count}, {"pass", row.holds()}});
+        auto one = Json::object({{"name", row.name},
+                                 {"unit", row.unit},
+                                 {"reference", row.reference},
+                                 {"bar", row.bar},
+                                 {"bar_text", bar_text(row)},
+                                 {"pairs", s.count},
+                                 {"pass", row.holds()}});
         one.set("compared_median", s.count ? Json(s.median) : Json()).set("compared_min", s.count ? Json(s.min) : Json());
         one.set("compared_max", s.count ? Json(s.max) : Json());
         one.set("ci95_low", s.ci95 ? Json(s.ci95->low) : Json()).set("ci95_high", s.ci95 ? Json(s.ci95->high) : Json());
-        one.set("ours", Json::array_of(row.ours)).set("theirs", Json::array_of(row.theirs)).set("notes", Json::array_of(row.notes));
+        one.set("ours", Json::array_of(row.ours))
+            .set("theirs", Json::array_of(row.theirs))
+            .set("notes", Json::array_of(row.notes));
         one.set("missing", row.missing.empty() ? Json() : Json(row.missing));
         list.push(one);
         all = all && row.holds();

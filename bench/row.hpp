@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row of the speed table: our figure beside its reference, in pairs taken in turn in one run, and the bar.
 //
-// A bench is a function that appends rows (rows.hpp lists them). It takes at least Settings::pairs pairs; a reference that is
-// not here (fio not installed) gives a row that says so, which is no pass.
+// A bench is a function that appends rows (rows.hpp lists them). It takes at least Settings::pairs pairs; a reference that
+// is not here (fio not installed) gives a row that says so, which is no pass.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,10 @@ struct Settings {
 };
 
 enum class Bar {
-    ratio_at_least,  // ours / reference >= bar: a bandwidth
-    ratio_at_most,   // ours / reference <= bar: a time
-    excess_at_most,  // ours - reference <= bar: a time
-    at_most,         // ours <= bar, whatever the reference
+    ratio_at_least, // ours / reference >= bar: a bandwidth
+    ratio_at_most,  // ours / reference <= bar: a time
+    excess_at_most, // ours - reference <= bar: a time
+    at_most,        // ours <= bar, whatever the reference
 };
 
 struct Row {

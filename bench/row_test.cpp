@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/row.hpp"
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "bench/row.hpp"
 
 namespace hbf::bench {
 namespace {
@@ -40,7 +40,8 @@ TEST(BenchRow, WhatWasNotMeasuredIsNoPass) {
 }
 
 TEST(BenchRow, TableAndJsonSayTheSame) {
-    const std::vector<Row> rows{row_of(Bar::ratio_at_least, 0.97, {9, 9, 9}, {10, 10, 10}), row_of(Bar::at_most, 5, {1, 2, 3}, {})};
+    const std::vector<Row> rows{row_of(Bar::ratio_at_least, 0.97, {9, 9, 9}, {10, 10, 10}),
+                                row_of(Bar::at_most, 5, {1, 2, 3}, {})};
     const auto table = table_of(rows);
     EXPECT_NE(table.find("0.900 (0.900..0.900)"), std::string::npos) << table;
     EXPECT_NE(table.find("below bar"), std::string::npos);
@@ -56,7 +57,8 @@ TEST(Interleave, EachTurnBeginsWithAnother) {
     std::string order;
     Settings settings;
     settings.pairs = 3;
-    auto figures = interleave(settings, {[&] { return order += 'a', 1.0; }, [&] { return order += 'b', 2.0; }, [&] { return order += 'c', 3.0; }});
+    auto figures = interleave(
+        settings, {[&] { return order += 'a', 1.0; }, [&] { return order += 'b', 2.0; }, [&] { return order += 'c', 3.0; }});
     EXPECT_EQ(order, "abcbcacab");
     EXPECT_EQ(figures[1], (std::vector<double>{2, 2, 2}));
 }

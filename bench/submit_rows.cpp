@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a submit and a poll cost through the C++ API and the plugin ABI, beside calling the host's queue object directly.
-#include <fmt/format.h>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "bench/allocations.hpp"
 #include "bench/rows.hpp"
@@ -54,11 +55,13 @@ void submit_rows(const Settings &settings, System &system, std::vector<Row> &row
     const Batch empty;
     through_api(*queue, empty, turns); // warm
 
-    Row cost{"empty submit + poll through the ABI", "ns", "the host's queue object", Bar::excess_at_most, 50, {}, {}, {}, {}};
+    Row cost{
+        "empty submit + poll through the ABI", "ns", "the host's queue object", Bar::excess_at_most, 50, {}, {}, {}, {}};
     if (settings.wants(cost.name)) {
         settings.tell(cost.name);
         Direct direct;
-        auto figures = interleave(settings, {[&] { return through_api(*queue, empty, turns); }, [&] { return direct.nanoseconds(); }});
+        auto figures =
+            interleave(settings, {[&] { return through_api(*queue, empty, turns); }, [&] { return direct.nanoseconds(); }});
         cost.ours = figures[0];
         cost.theirs = figures[1];
         rows.push_back(cost);

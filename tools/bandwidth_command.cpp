@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // hbf bandwidth: verified bandwidth of this machine's tiers.
-#include <fmt/format.h>
 #include <memory>
 #include <random>
+
+#include <fmt/format.h>
 
 #include "hbf/system.hpp"
 #include "tools/bandwidth/hbf_machine.hpp"
@@ -20,7 +21,9 @@ namespace {
 
 using bandwidth::Options;
 
-int code(Exit exit) { return static_cast<int>(exit); }
+int code(Exit exit) {
+    return static_cast<int>(exit);
+}
 
 int refuse(Exit exit, const std::string &why) {
     print_error("hbf bandwidth: " + why);
@@ -98,14 +101,18 @@ Command bandwidth_command() {
         {"--tier,--mode", &o->tiers, "NAME|KIND", "only these tiers: a name (dram0) or a kind (hbm, hbf, cold); repeatable"},
         {"--device", &o->device, "NAME", "only this device"},
         {"--matrix", &o->matrix, "", "every ordered pair of tiers"},
-        {"--size", Bytes{&o->size, 4096}, "BYTES", "bytes of each buffer: 64KiB, 256MiB, 1GB, 1GiB (default: max of 4 x cache, 256MiB)"},
+        {"--size", Bytes{&o->size, 4096}, "BYTES",
+         "bytes of each buffer: 64KiB, 256MiB, 1GB, 1GiB (default: max of 4 x cache, 256MiB)"},
         {"--op-size", Bytes{&o->op_size, 4096}, "BYTES", "bytes of one copy (default 1MiB)"},
         {"--depth", Number{&o->depth, 1, 1024}, "N", "batches in flight (default 8)"},
         {"--samples", Number{&o->samples, 1, 100000}, "N", "samples of each transfer, fewer if the time is up (default 30)"},
         {"--time", Real{&o->seconds, 0.1, 86400}, "SECONDS", "time for all transfers together (default 20)"},
-        {"--warm-up", Real{&o->warm_up, 0.001, 3600}, "SECONDS", "warm-up of each transfer at most (default a tenth of its share)"},
-        {"--target-ci", Real{&o->target_ci, 0.01, 100}, "PERCENT", "go on until the interval is this narrow, or the time is up"},
-        {"--seed", Number{&o->seed, 1, UINT32_MAX}, "N", "seed of the test data and orders, to repeat a run (default: random, printed)"},
+        {"--warm-up", Real{&o->warm_up, 0.001, 3600}, "SECONDS",
+         "warm-up of each transfer at most (default a tenth of its share)"},
+        {"--target-ci", Real{&o->target_ci, 0.01, 100}, "PERCENT",
+         "go on until the interval is this narrow, or the time is up"},
+        {"--seed", Number{&o->seed, 1, UINT32_MAX}, "N",
+         "seed of the test data and orders, to repeat a run (default: random, printed)"},
         {"--no-affinity", &o->no_affinity, "", "do not bind threads to the memory's node"},
         {"--profile", &o->profile, "FILE", "judge against the floors in this JSON file (profile, source, date, floors)"},
         {"--json", &o->json, "", "one JSON document with every sample"},

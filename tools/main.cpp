@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
+
 #include <fmt/format.h>
 
 #include "tools/commands.hpp"

@@ -52,8 +52,10 @@ int report_error(const Flags &flags, const Error &error) {
         sources.api["plugins.pin"] = "";
         if (const auto unpinned = select(flags, sources)) print(probe::report_explain(*unpinned));
     }
-    if (exit == Exit::error) print_error("hbf probe: " + error.message);
-    else print("HBF not ready: " + error.message + "\n");
+    if (exit == Exit::error)
+        print_error("hbf probe: " + error.message);
+    else
+        print("HBF not ready: " + error.message + "\n");
     return code(exit);
 }
 
@@ -83,9 +85,10 @@ Command probe_command() {
     Command command;
     command.name = "probe";
     command.summary = "which plugin serves this host, what it offers, and why others do not";
-    command.description = "Every plugin is looked at in a process of its own with a time limit (plugins.probe_timeout_s), so that\n"
-                          "one that crashes or hangs takes nothing down. Answers are kept until the plugin, its driver, the PCI\n"
-                          "devices or the boot change. Exits with 0 if a plugin is ready, 1 if none is, 3 if that cannot be said.";
+    command.description =
+        "Every plugin is looked at in a process of its own with a time limit (plugins.probe_timeout_s), so that\n"
+        "one that crashes or hangs takes nothing down. Answers are kept until the plugin, its driver, the PCI\n"
+        "devices or the boot change. Exits with 0 if a plugin is ready, 1 if none is, 3 if that cannot be said.";
     command.examples = "  hbf probe                      the plugins that serve, their devices and tiers\n"
                        "  hbf probe --explain            every plugin found: how far it came and why\n"
                        "  hbf probe --json               the same and the host inventory, for programs\n"

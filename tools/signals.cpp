@@ -28,8 +28,12 @@ void catch_signals() {
     std::signal(SIGPIPE, SIG_IGN);
 }
 
-int interrupted() noexcept { return received; }
+int interrupted() noexcept {
+    return received;
+}
 
-int interrupted_exit_code() noexcept { return 128 + received; }
+int interrupted_exit_code() noexcept {
+    return 128 + received;
+}
 
 } // namespace hbf::tools

@@ -5,8 +5,8 @@
 
 namespace hbf::tools {
 
-void catch_signals();         // also ignores SIGPIPE: a closed pipe is a write error
-int interrupted() noexcept;   // the signal, 0 if none came
+void catch_signals();                 // also ignores SIGPIPE: a closed pipe is a write error
+int interrupted() noexcept;           // the signal, 0 if none came
 int interrupted_exit_code() noexcept; // 128 + signal
 
 } // namespace hbf::tools

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
+
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -15,7 +16,9 @@ double tick_seconds() {
     return 1.0 / static_cast<double>(ticks > 0 ? ticks : 100);
 }
 
-double seconds_of(const timeval &time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6; }
+double seconds_of(const timeval &time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
 
 } // namespace
 

@@ -20,7 +20,7 @@ std::optional<CpuUse> read_cpu_use(const std::filesystem::path &root = "/");
 struct Contention {
     double foreign = 0, steal = 0; // share of the machine's CPU time, 0..1
     uint64_t involuntary_switches = 0;
-    bool contended = false;        // foreign > 5 % or steal > 1 %, and more than the clock's coarse tick explains
+    bool contended = false; // foreign > 5 % or steal > 1 %, and more than the clock's coarse tick explains
 };
 Contention contention_between(const CpuUse &before, const CpuUse &after);
 

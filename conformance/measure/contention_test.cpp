@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "conformance/measure/contention.hpp"
-
 #include <fstream>
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "conformance/measure/contention.hpp"
 #include "conformance/measure/placement.hpp"
 
 namespace hbf::measure {
@@ -12,7 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CpuUse use(double busy, double steal, double total, double own, uint64_t switches = 0) { return {busy, steal, total, own, switches}; }
+CpuUse use(double busy, double steal, double total, double own, uint64_t switches = 0) {
+    return {busy, steal, total, own, switches};
+}
 
 TEST(Contention, OwnWorkIsNotForeign) {
     auto c = contention_between(use(0, 0, 0, 0), use(1.9, 0, 2, 1.88));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+
 #include <fmt/format.h>
 
 namespace hbf::measure {
@@ -20,11 +21,13 @@ kernels::PatternKey with(kernels::PatternKey key, uint32_t generation, bool comp
 } // namespace
 
 std::string to_string(const Mismatch &m) {
-    return fmt::format("wrong data at offset {:#x}: expected {:#010x}, found {:#010x} (xor {:#010x}); {} of {} words wrong; {}",
-                       m.offset, m.expected, m.actual, m.expected ^ m.actual, m.wrong_words, m.checked_words, m.guess);
+    return fmt::format(
+        "wrong data at offset {:#x}: expected {:#010x}, found {:#010x} (xor {:#010x}); {} of {} words wrong; {}", m.offset,
+        m.expected, m.actual, m.expected ^ m.actual, m.wrong_words, m.checked_words, m.guess);
 }
 
-std::string guess_cause(const kernels::PatternKey &key, uint64_t buffer_size, uint64_t offset, uint32_t expected, uint32_t actual) {
+std::string guess_cause(const kernels::PatternKey &key, uint64_t buffer_size, uint64_t offset, uint32_t expected,
+                        uint32_t actual) {
     using kernels::pattern_word;
     if (actual == pattern_word(with(key, key.generation, !key.complement), offset)) return "never written: still the poison";
     for (uint32_t back = 1; back <= 16 && back <= key.generation; ++back) {

@@ -27,7 +27,8 @@ public:
 
     Result<> write(const Buffer &buffer, const kernels::PatternKey &key, uint64_t size);
     // Nothing if all of [offset, offset + size) is right.
-    Result<std::optional<Mismatch>> check(const Buffer &buffer, const kernels::PatternKey &key, uint64_t offset, uint64_t size);
+    Result<std::optional<Mismatch>> check(const Buffer &buffer, const kernels::PatternKey &key, uint64_t offset,
+                                          uint64_t size);
 
 private:
     Result<> move(const Buffer &dst, uint64_t dst_offset, const Buffer &src, uint64_t src_offset, uint64_t size);
@@ -37,6 +38,7 @@ private:
 };
 
 // What a wrong word looks like, from nothing but its value and place. [pure]
-std::string guess_cause(const kernels::PatternKey &key, uint64_t buffer_size, uint64_t offset, uint32_t expected, uint32_t actual);
+std::string guess_cause(const kernels::PatternKey &key, uint64_t buffer_size, uint64_t offset, uint32_t expected,
+                        uint32_t actual);
 
 } // namespace hbf::measure

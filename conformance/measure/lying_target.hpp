@@ -16,13 +16,13 @@ namespace hbf::measure {
 
 enum class Lie {
     none,
-    drop_write,  // reports success, moves nothing
+    drop_write,   // reports success, moves nothing
     drop_granule, // one 64 KiB piece of a sample is not moved
-    flip_bit,    // one bit of one move is wrong
-    stale,       // delivers what the source held before
-    misplace,    // a 64 KiB piece lands where another belongs
-    fail,        // the value completes as failed
-    lose,        // data_loss reported by the device itself
+    flip_bit,     // one bit of one move is wrong
+    stale,        // delivers what the source held before
+    misplace,     // a 64 KiB piece lands where another belongs
+    fail,         // the value completes as failed
+    lose,         // data_loss reported by the device itself
 };
 
 class LyingTarget : public Target {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 
 namespace hbf::measure {
 
-std::vector<int> allowed_cpus();            // this thread's affinity
+std::vector<int> allowed_cpus();                // this thread's affinity
 bool bind_thread(const std::vector<int> &cpus); // false, nothing changed, where refused
 
 struct CpuPlace {

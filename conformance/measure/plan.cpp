@@ -35,10 +35,14 @@ StopRule::Reason StopRule::decide(size_t taken, double elapsed, std::optional<do
 
 const char *to_string(StopRule::Reason reason) {
     switch (reason) {
-    case StopRule::Reason::go_on: break;
-    case StopRule::Reason::samples: return "samples reached";
-    case StopRule::Reason::target: return "interval narrow enough";
-    case StopRule::Reason::time: return "time is up";
+    case StopRule::Reason::go_on:
+        break;
+    case StopRule::Reason::samples:
+        return "samples reached";
+    case StopRule::Reason::target:
+        return "interval narrow enough";
+    case StopRule::Reason::time:
+        return "time is up";
     }
     return "stopped";
 }
@@ -54,8 +58,8 @@ BatchPlan plan_batches(uint64_t bytes, uint64_t op_size, uint32_t depth, uint32_
 }
 
 uint32_t passes_needed(double pass_seconds, double clock_step_seconds) {
-    // A single step of the clock is the error at either end: 1,000 of them are 0.2 %. A short sample is also hit harder by one
-    // interrupt, so 20 ms are aimed at unless a pass is long enough by itself.
+    // A single step of the clock is the error at either end: 1,000 of them are 0.2 %. A short sample is also hit harder by
+    // one interrupt, so 20 ms are aimed at unless a pass is long enough by itself.
     if (pass_seconds >= 1000 * clock_step_seconds && pass_seconds >= 0.001) return 1;
     const double passes = 0.02 / std::max(pass_seconds, 1e-7);
     return static_cast<uint32_t>(std::clamp(passes, 1.0, 4096.0));
@@ -67,8 +71,10 @@ ArenaPlan plan_arena(uint64_t cache_bytes, uint64_t asked, uint64_t available, u
     const auto share = available / 2 / std::max<uint64_t>(1, buffers);
     out.bytes = std::min(asked != 0 ? asked : out.wanted, share);
     granule = std::max<uint64_t>(granule, 4);
-    if (out.bytes >= granule) out.bytes -= out.bytes % granule;
-    else out.bytes = 0;
+    if (out.bytes >= granule)
+        out.bytes -= out.bytes % granule;
+    else
+        out.bytes = 0;
     return out;
 }
 

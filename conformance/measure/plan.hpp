@@ -49,7 +49,8 @@ BatchPlan plan_batches(uint64_t bytes, uint64_t op_size, uint32_t depth, uint32_
 // Times a sample repeats its bytes so that it lasts 20 ms, or 1,000 steps of the clock where that is enough to be exact.
 uint32_t passes_needed(double pass_seconds, double clock_step_seconds);
 
-// Bytes of each buffer so that nothing stays in the cache: max(4 x last-level cache, 256 MiB), or less where memory is short.
+// Bytes of each buffer so that nothing stays in the cache: max(4 x last-level cache, 256 MiB), or less where memory is
+// short.
 struct ArenaPlan {
     uint64_t bytes = 0;
     uint64_t wanted = 0;

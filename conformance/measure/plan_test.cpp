@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "conformance/measure/plan.hpp"
-
 #include <gtest/gtest.h>
+
+#include "conformance/measure/plan.hpp"
 
 namespace hbf::measure {
 namespace {

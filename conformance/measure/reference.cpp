@@ -14,11 +14,15 @@
 
 namespace hbf::measure {
 
-std::string to_string(ReferenceCopy kind) { return kind == ReferenceCopy::libc_memcpy ? "memcpy" : "streaming"; }
+std::string to_string(ReferenceCopy kind) {
+    return kind == ReferenceCopy::libc_memcpy ? "memcpy" : "streaming";
+}
 
 void plain_copy(ReferenceCopy kind, std::byte *dst, const std::byte *src, uint64_t size) noexcept {
-    if (kind == ReferenceCopy::libc_memcpy) std::memcpy(dst, src, size);
-    else kernels::copy(dst, src, size, kernels::Stores::streaming);
+    if (kind == ReferenceCopy::libc_memcpy)
+        std::memcpy(dst, src, size);
+    else
+        kernels::copy(dst, src, size, kernels::Stores::streaming);
 }
 
 struct ReferenceTeam::State {
@@ -86,9 +90,12 @@ ReferenceTeam::~ReferenceTeam() {
     state_->threads.clear();
 }
 
-size_t ReferenceTeam::size() const { return state_->threads.size(); }
+size_t ReferenceTeam::size() const {
+    return state_->threads.size();
+}
 
-double ReferenceTeam::run(ReferenceCopy kind, size_t threads, std::byte *dst, const std::byte *src, uint64_t size, uint64_t piece) {
+double ReferenceTeam::run(ReferenceCopy kind, size_t threads, std::byte *dst, const std::byte *src, uint64_t size,
+                          uint64_t piece) {
     auto &state = *state_;
     std::unique_lock lock(state.mutex);
     threads = std::clamp<size_t>(threads, 1, state.threads.size());

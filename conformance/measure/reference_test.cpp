@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "conformance/measure/reference.hpp"
-
 #include <gtest/gtest.h>
 
 #include "conformance/measure/clock.hpp"
 #include "conformance/measure/placement.hpp"
+#include "conformance/measure/reference.hpp"
 #include "kernels/host/pattern.hpp"
 
 namespace hbf::measure {
@@ -34,7 +33,9 @@ TEST(Reference, TakesAtMostTheTeam) {
     EXPECT_GT(team.run(ReferenceCopy::libc_memcpy, 1000, dst.data(), src.data(), 4096, 64), 0);
 }
 
-TEST(ClockStep, IsSmall) { EXPECT_LT(clock_step(), 1e-3); }
+TEST(ClockStep, IsSmall) {
+    EXPECT_LT(clock_step(), 1e-3);
+}
 
 } // namespace
 } // namespace hbf::measure

@@ -7,8 +7,8 @@
 namespace hbf::measure {
 
 std::optional<MedianRanks> median_ranks(size_t samples, double confidence) {
-    // The median lies below rank j with P(X < j), X ~ Binomial(n, 1/2); by symmetry as often above rank n+1-j. In logarithms,
-    // since 2^-n is no double for a long run.
+    // The median lies below rank j with P(X < j), X ~ Binomial(n, 1/2); by symmetry as often above rank n+1-j. In
+    // logarithms, since 2^-n is no double for a long run.
     const double n = static_cast<double>(samples);
     std::optional<MedianRanks> best;
     double tail = 0; // P(X <= j-1)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "conformance/measure/statistics.hpp"
-
 #include <algorithm>
-#include <gtest/gtest.h>
 #include <random>
 
+#include <gtest/gtest.h>
+
 #include "conformance/measure/histogram.hpp"
+#include "conformance/measure/statistics.hpp"
 
 namespace hbf::measure {
 namespace {
@@ -20,8 +20,13 @@ struct Published {
 };
 
 TEST(MedianRanks, AreThePublishedOnes) {
-    for (auto p : {Published{6, 1, 6, 0.969}, {10, 2, 9, 0.979}, {15, 4, 12, 0.965}, {20, 6, 15, 0.959}, {30, 10, 21, 0.957},
-                   {50, 18, 33, 0.967}, {100, 40, 61, 0.965}}) {
+    for (auto p : {Published{6, 1, 6, 0.969},
+                   {10, 2, 9, 0.979},
+                   {15, 4, 12, 0.965},
+                   {20, 6, 15, 0.959},
+                   {30, 10, 21, 0.957},
+                   {50, 18, 33, 0.967},
+                   {100, 40, 61, 0.965}}) {
         auto ranks = median_ranks(p.n);
         ASSERT_TRUE(ranks) << p.n;
         EXPECT_EQ(ranks->low, p.low) << p.n;

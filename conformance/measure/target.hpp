@@ -34,13 +34,13 @@ public:
 
     // One value of the queue; the moves of one call are unordered among themselves.
     virtual Result<uint64_t> submit(std::span<const Move> moves) = 0;
-    virtual uint64_t completed() = 0;           // never blocks
-    virtual Result<> wait(uint64_t value) = 0;  // its error if it failed; returns when the writes have drained
+    virtual uint64_t completed() = 0;          // never blocks
+    virtual Result<> wait(uint64_t value) = 0; // its error if it failed; returns when the writes have drained
     virtual Result<> written_by_cpu(const Buffer &buffer, uint64_t offset, uint64_t size) = 0;
 
-    // The gate: what is submitted after close_gate is held back, so that submitting it is not timed. open_gate lets it go and
-    // returns the last instant at which it was seen to be held; nothing if it was not (an executor that works inside submit
-    // or wait, or a gate that opened too early).
+    // The gate: what is submitted after close_gate is held back, so that submitting it is not timed. open_gate lets it go
+    // and returns the last instant at which it was seen to be held; nothing if it was not (an executor that works inside
+    // submit or wait, or a gate that opened too early).
     virtual void close_gate() {}
     virtual std::optional<Clock::time_point> open_gate() { return std::nullopt; }
 };

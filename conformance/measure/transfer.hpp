@@ -21,8 +21,8 @@ struct Sample {
 
 class Transfer {
 public:
-    Transfer(Target &target, const Buffer &src, const Buffer &dst, const Buffer &staging, uint64_t bytes, const BatchPlan &plan,
-             uint32_t depth, uint32_t seed);
+    Transfer(Target &target, const Buffer &src, const Buffer &dst, const Buffer &staging, uint64_t bytes,
+             const BatchPlan &plan, uint32_t depth, uint32_t seed);
 
     Result<double> pass();   // for warm-up: moves all once, unchecked; seconds taken
     Result<Sample> sample(); // fresh data, poisoned destination, timed copies, whole destination checked
@@ -37,7 +37,7 @@ public:
     const Buffer &dst() const { return dst_; }
 
 private:
-    Result<> refresh();   // next generation in the source, its complement in the destination
+    Result<> refresh(); // next generation in the source, its complement in the destination
     Result<Sample> timed(uint32_t passes);
     kernels::PatternKey key(bool poison) const { return {seed_, generation_, poison}; }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Honest devices pass; each lie is caught, with its place and a right guess.
-#include "conformance/measure/transfer.hpp"
-
 #include <gtest/gtest.h>
 
 #include "conformance/measure/lying_target.hpp"
+#include "conformance/measure/transfer.hpp"
 
 namespace hbf::measure {
 namespace {
@@ -56,7 +55,8 @@ TEST_P(Lies, AreCaughtWithPlaceAndGuess) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Lies,
-                         testing::Values(Caught{Lie::drop_write, 0, "never written"}, Caught{Lie::drop_granule, 3 * 65536 + 128, "all bits"},
+                         testing::Values(Caught{Lie::drop_write, 0, "never written"},
+                                         Caught{Lie::drop_granule, 3 * 65536 + 128, "all bits"},
                                          Caught{Lie::flip_bit, 3 * 65536 + 128, "1 bit flipped (bit 3)"},
                                          Caught{Lie::stale, 0, "stale: data of generation 1, 1 before"},
                                          Caught{Lie::misplace, 3 * 65536 + 128, "misplaced: belongs at offset 0x0"}));
@@ -140,7 +140,8 @@ TEST(Guess, KnowsNothingFromNonsense) {
     const auto expected = kernels::pattern_word(key, 64);
     EXPECT_EQ(guess_cause(key, 4096, 64, expected, expected ^ 0x81), "2 bits flipped");
     EXPECT_EQ(guess_cause(key, 4096, 64, expected, 0), "all bits the same: not the test's data");
-    EXPECT_EQ(guess_cause(key, 4096, 64, expected, kernels::pattern_word({1, 2, true}, 64)), "stale: data of generation 2, 3 before");
+    EXPECT_EQ(guess_cause(key, 4096, 64, expected, kernels::pattern_word({1, 2, true}, 64)),
+              "stale: data of generation 2, 3 before");
     EXPECT_EQ(guess_cause(key, 4096, 64, expected, kernels::pattern_word(key, 128)), "misplaced: belongs at offset 0x80");
     EXPECT_EQ(guess_cause(key, 4096, 64, expected, kernels::pattern_word({77, 5, false}, 64)), "not the test's data");
 }

@@ -11,7 +11,9 @@
 namespace hbf::config {
 
 enum class Kind { names, directories, seconds, boolean };
-constexpr bool is_list(Kind kind) { return kind == Kind::names || kind == Kind::directories; }
+constexpr bool is_list(Kind kind) {
+    return kind == Kind::names || kind == Kind::directories;
+}
 
 struct Key {
     ConfigKey facts;

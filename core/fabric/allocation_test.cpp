@@ -169,7 +169,8 @@ TEST_F(Allocation, OnCompleteRegistersOrNot) {
         });
     }
     std::unique_lock lock(seen.mutex);
-    EXPECT_TRUE(seen.changed.wait_for(lock, 30s, [&] { return seen.calls == registered; })) << seen.calls << " of " << registered;
+    EXPECT_TRUE(seen.changed.wait_for(lock, 30s, [&] { return seen.calls == registered; }))
+        << seen.calls << " of " << registered;
 }
 
 TEST_F(Allocation, AFailureWithoutMemoryForItsMessageKeepsItsCode) {

@@ -18,7 +18,8 @@ Bounce::~Bounce() {
 Result<> Bounce::make() {
     if (memory_ != nullptr) return {};
     void *memory = mmap(nullptr, 2 * half, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory == MAP_FAILED) return fail(Code::exhausted, fmt::format("no memory for staging buffers: {}", std::strerror(errno)));
+    if (memory == MAP_FAILED)
+        return fail(Code::exhausted, fmt::format("no memory for staging buffers: {}", std::strerror(errno)));
     memory_ = static_cast<std::byte *>(memory);
     if (mlock(memory, 2 * half) != 0) {
         pin_error_ = errno;
@@ -41,7 +42,8 @@ Result<std::unique_ptr<Auxiliary>> Auxiliary::create(const std::shared_ptr<Devic
     made->depth_ = std::min(device->queue_info.max_depth, 8u);
     made->commands_ = std::min(device->queue_info.max_commands, 256u);
     if (device->has_software_domain && made->commands_ < commands_per_op + commands_per_run)
-        return fail(Code::unsupported, fmt::format("{} takes too few commands in a batch for explicit coherence", device->label()));
+        return fail(Code::unsupported,
+                    fmt::format("{} takes too few commands in a batch for explicit coherence", device->label()));
     made->abi_.resize(made->commands_);
     const hbf_queue_desc desc{sizeof(desc), made->depth_, made->commands_, 0};
     AbiError error;
@@ -65,11 +67,13 @@ Result<> Auxiliary::attach(const Bounce &bounce) {
     if (bounce_ != 0) return {};
     const auto device = device_.lock();
     if (!device || !device->can_register())
-        return fail(Code::unsupported, fmt::format("{} cannot register host memory, which staging needs", device ? device->label() : ""));
+        return fail(Code::unsupported,
+                    fmt::format("{} cannot register host memory, which staging needs", device ? device->label() : ""));
     hbf_region_info info{};
     info.struct_size = sizeof(info);
     AbiError error;
-    const hbf_status status = device->tier_ext->register_host(device->instance, bounce.data(0), 2 * Bounce::half, &info, error.out());
+    const hbf_status status =
+        device->tier_ext->register_host(device->instance, bounce.data(0), 2 * Bounce::half, &info, error.out());
     if (status != HBF_OK)
         return tl::unexpected(error.to_error(status, fmt::format("{}: registering staging buffers", device->label())));
     bounce_ = info.region;

@@ -44,8 +44,8 @@ public:
     bool reached(uint64_t value) const { return completed_ >= value; }
 
     // Sends as many Ops as fit into one batch. *value: what to wait for. Returns Ops taken, 0 with *status on failure.
-    uint32_t send(const Op *ops, uint32_t count, uint32_t *crc, const std::byte *arguments, uint64_t *value, hbf_status *status,
-                  hbf_error *error) noexcept;
+    uint32_t send(const Op *ops, uint32_t count, uint32_t *crc, const std::byte *arguments, uint64_t *value,
+                  hbf_status *status, hbf_error *error) noexcept;
     hbf_status look(hbf_error *error) noexcept; // polls
     // A queue that failed in work which was then cancelled is left behind (the instance ends it) for a fresh one.
     hbf_status revive() noexcept;

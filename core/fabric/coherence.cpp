@@ -10,7 +10,9 @@
 namespace hbf::fabric {
 namespace {
 
-const char *word(bool hardware) { return hardware ? "hardware" : "software"; }
+const char *word(bool hardware) {
+    return hardware ? "hardware" : "software";
+}
 
 // A tier of the domain in which the CPU can store and load, and the copy engine move.
 std::optional<uint32_t> observable_tier(const DeviceCore &device, uint32_t domain) {
@@ -24,11 +26,12 @@ Result<LitmusReport> verify(DeviceCore &device, uint32_t index) {
     LitmusReport report;
     report.domain = domain.name;
     const auto refuse = [&](const LitmusRun &run, const char *between) {
-        return fail(Code::data_loss,
-                    fmt::format("{}: coherence domain '{}' is declared {}, but {} of {} messages {} arrived stale{}; the device is "
-                                "not opened, because its bytes could not be trusted",
-                                device.label(), domain.name, word(domain.hardware), run.stale, run.trials, between,
-                                domain.hardware ? " (observed: software)" : " in spite of flush and invalidate"));
+        return fail(
+            Code::data_loss,
+            fmt::format("{}: coherence domain '{}' is declared {}, but {} of {} messages {} arrived stale{}; the device is "
+                        "not opened, because its bytes could not be trusted",
+                        device.label(), domain.name, word(domain.hardware), run.stale, run.trials, between,
+                        domain.hardware ? " (observed: software)" : " in spite of flush and invalidate"));
     };
     const auto tier = observable_tier(device, index);
     if (!tier) {

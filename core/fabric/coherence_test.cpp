@@ -162,7 +162,8 @@ TEST_F(LitmusCacheTest, IsReadFromTheFileAndABadFileIsNoResult) {
     const LitmusReport known = opened("f1", "b1");
     EXPECT_TRUE(known.cached);
     EXPECT_EQ(known.trials, 5u);
-    for (const std::string bad : {"\tcoherent\thardware\t0\t1\n", "\tcoherent\tperfect\t5\t1\n", "\tcoherent\n", "\t\t\t\t\n", ""}) {
+    for (const std::string bad :
+         {"\tcoherent\thardware\t0\t1\n", "\tcoherent\tperfect\t5\t1\n", "\tcoherent\n", "\t\t\t\t\n", ""}) {
         static int n = 0;
         const std::string sha = "bad" + std::to_string(n++);
         put(sha + "|1|b1|fake:a coherent hardware" + bad);

@@ -15,7 +15,9 @@ namespace hbf::fabric {
 
 inline constexpr uint64_t granule_size = HBF_CRC_PIECE;
 
-inline uint64_t granules_in(uint64_t size) { return size / granule_size + (size % granule_size != 0); }
+inline uint64_t granules_in(uint64_t size) {
+    return size / granule_size + (size % granule_size != 0);
+}
 
 class CrcRecords {
 public:

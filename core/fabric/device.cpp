@@ -23,14 +23,30 @@ Result<Device> Device::open(const hbf_plugin *plugin, const DeviceOptions &optio
     });
 }
 
-const std::string &Device::plugin_name() const { return core_->plugin_name; }
-const std::string &Device::id() const { return core_->id; }
-const std::string &Device::name() const { return core_->name; }
-bool Device::emulated() const { return core_->emulated; }
-uint32_t Device::number() const { return core_->number; }
-std::span<const TierInfo> Device::tiers() const { return core_->tiers; }
-std::span<const DomainInfo> Device::domains() const { return core_->domains; }
-std::span<const LitmusReport> Device::litmus() const { return core_->litmus; }
+const std::string &Device::plugin_name() const {
+    return core_->plugin_name;
+}
+const std::string &Device::id() const {
+    return core_->id;
+}
+const std::string &Device::name() const {
+    return core_->name;
+}
+bool Device::emulated() const {
+    return core_->emulated;
+}
+uint32_t Device::number() const {
+    return core_->number;
+}
+std::span<const TierInfo> Device::tiers() const {
+    return core_->tiers;
+}
+std::span<const DomainInfo> Device::domains() const {
+    return core_->domains;
+}
+std::span<const LitmusReport> Device::litmus() const {
+    return core_->litmus;
+}
 
 Result<TierInfo> Device::refresh(uint32_t tier) const {
     return guarded([&]() -> Result<TierInfo> {
@@ -61,7 +77,8 @@ Result<RegionInfo> Device::describe(Region region) const {
     return guarded([&]() -> Result<RegionInfo> {
         auto *slot = region.device == core_->number ? core_->regions.pin(region.slot, region.generation) : nullptr;
         if (slot == nullptr)
-            return fail(Code::invalid, fmt::format("region {}.{} of {} is not there: freed?", region.slot, region.generation, core_->label()));
+            return fail(Code::invalid, fmt::format("region {}.{} of {} is not there: freed?", region.slot, region.generation,
+                                                   core_->label()));
         const RegionInfo info = slot->info;
         slot->unpin();
         return info;
@@ -72,14 +89,16 @@ Result<> Device::written_by_cpu(Region region, uint64_t offset, uint64_t size) {
     return guarded([&]() -> Result<> {
         auto *slot = region.device == core_->number ? core_->regions.pin(region.slot, region.generation) : nullptr;
         if (slot == nullptr)
-            return fail(Code::invalid, fmt::format("region {}.{} of {} is not there: freed?", region.slot, region.generation, core_->label()));
+            return fail(Code::invalid, fmt::format("region {}.{} of {} is not there: freed?", region.slot, region.generation,
+                                                   core_->label()));
         const bool inside = size != 0 && offset <= slot->size && size <= slot->size - offset;
         if (inside)
             if (auto *records = slot->records.load(std::memory_order_acquire)) records->drop(offset, size);
         const uint64_t have = slot->size;
         slot->unpin();
         if (!inside)
-            return fail(Code::invalid, fmt::format("{}: bytes {}+{} of a region of {}", core_->label(), offset, size, have), offset);
+            return fail(Code::invalid, fmt::format("{}: bytes {}+{} of a region of {}", core_->label(), offset, size, have),
+                        offset);
         return {};
     });
 }
@@ -105,8 +124,8 @@ Result<std::vector<HealthReading>> Device::health() const {
                 reading.struct_size = sizeof(hbf_reading);
             }
             fabric::AbiError error;
-            const hbf_status status = ext->read(core_->instance, raw.data(), sizeof(hbf_reading), static_cast<uint32_t>(raw.size()),
-                                                &count, error.out());
+            const hbf_status status = ext->read(core_->instance, raw.data(), sizeof(hbf_reading),
+                                                static_cast<uint32_t>(raw.size()), &count, error.out());
             if (status != HBF_OK) return tl::unexpected(error.to_error(status, fmt::format("{}: health", core_->label())));
             if (count <= raw.size()) break;
             if (count > 65536) return fail(Code::internal, fmt::format("{} reports {} readings", core_->label(), count));

@@ -10,7 +10,9 @@
 namespace hbf::fabric {
 namespace {
 
-hbf_string view(std::string_view text) { return {text.data(), text.size()}; }
+hbf_string view(std::string_view text) {
+    return {text.data(), text.size()};
+}
 
 template <size_t N>
 std::string text(const char (&field)[N]) {
@@ -49,8 +51,13 @@ Result<ProbedDevice> probed(const hbf_plugin *plugin, const DeviceOptions &optio
     for (uint32_t i = 0; i < out.device_count; ++i) {
         const hbf_device_info &device = devices[i];
         if (options.device_id.empty() || text(device.id) == options.device_id)
-            return ProbedDevice{text(device.id),  text(device.name),  text(device.driver),
-                                text(device.pci_address), device.numa_node, device.reality == HBF_REALITY_EMULATED, {}};
+            return ProbedDevice{text(device.id),
+                                text(device.name),
+                                text(device.driver),
+                                text(device.pci_address),
+                                device.numa_node,
+                                device.reality == HBF_REALITY_EMULATED,
+                                {}};
         known += (known.empty() ? "" : ", ") + text(device.id);
     }
     return fail(Code::unavailable, fmt::format("plugin {} has no device '{}' (it has: {})", plugin->name, options.device_id,
@@ -63,7 +70,8 @@ Result<const Table *> extension(const DeviceCore &core, const char *id, uint32_t
     const auto *table = static_cast<const Table *>(core.plugin->get_extension(core.instance, view(id)));
     if (table == nullptr) {
         if (!needed) return nullptr;
-        return fail(Code::unsupported, fmt::format("plugin {} offers no {}: it cannot serve as a device", core.plugin->name, id));
+        return fail(Code::unsupported,
+                    fmt::format("plugin {} offers no {}: it cannot serve as a device", core.plugin->name, id));
     }
     if (table->struct_size < minimum)
         return fail(Code::invalid, fmt::format("plugin {}: its {} table has {} bytes, the smallest ever was {}",
@@ -169,8 +177,8 @@ Result<> DeviceCore::read_facts() {
 
 Result<std::shared_ptr<DeviceCore>> DeviceCore::open(const hbf_plugin *plugin, const DeviceOptions &options) {
     if (plugin == nullptr) return fail(Code::invalid, "no plugin");
-    if (plugin->struct_size < HBF_PLUGIN_MIN_SIZE || !plugin->name || !plugin->probe || !plugin->create || !plugin->destroy ||
-        !plugin->get_extension)
+    if (plugin->struct_size < HBF_PLUGIN_MIN_SIZE || !plugin->name || !plugin->probe || !plugin->create ||
+        !plugin->destroy || !plugin->get_extension)
         return fail(Code::invalid, "the plugin's base table is short or lacks a function");
     auto device = probed(plugin, options);
     if (!device) return tl::unexpected(device.error());
@@ -183,8 +191,8 @@ Result<std::shared_ptr<DeviceCore>> DeviceCore::open(const hbf_plugin *plugin, c
     core->emulated = device->emulated;
 
     const auto list = as_options(options);
-    const hbf_create_in in{sizeof(in),   static_cast<uint32_t>(list.size()), host_services(),
-                           list.data(), view(core->id),                     view(options.system_root)};
+    const hbf_create_in in{sizeof(in),     static_cast<uint32_t>(list.size()), host_services(), list.data(),
+                           view(core->id), view(options.system_root)};
     AbiError error;
     const hbf_status status = plugin->create(&in, &core->instance, error.out());
     if (status != HBF_OK) {

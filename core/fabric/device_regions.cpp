@@ -19,7 +19,8 @@ struct SlotDraft {
 
 } // namespace
 
-RegionInfo DeviceCore::publish(uint32_t index, const hbf_region_info &info, uint32_t tier, std::string &title, bool spilled) {
+RegionInfo DeviceCore::publish(uint32_t index, const hbf_region_info &info, uint32_t tier, std::string &title,
+                               bool spilled) {
     RegionSlot &slot = regions.at(index);
     const bool registered = tier == HBF_TIER_NONE;
     const TierInfo *facts = registered ? nullptr : &tiers[tier];
@@ -29,14 +30,16 @@ RegionInfo DeviceCore::publish(uint32_t index, const hbf_region_info &info, uint
     slot.tier = tier;
     slot.software = facts && facts->cpu_access && facts->domain && !domains[*facts->domain].hardware;
     slot.kernel_access = registered || facts->device_access;
-    slot.info = RegionInfo{{number, index, regions.next_generation(index)}, tier, info.size, info.page_size, slot.address, spilled};
+    slot.info =
+        RegionInfo{{number, index, regions.next_generation(index)}, tier, info.size, info.page_size, slot.address, spilled};
     slot.name.swap(title);
     regions.publish(index);
     return slot.info;
 }
 
 Result<RegionInfo> DeviceCore::allocate(uint32_t tier, uint64_t size, const AllocateOptions &options) {
-    if (tier >= tiers.size()) return fail(Code::invalid, fmt::format("{} has no tier {}: it has {}", label(), tier, tiers.size()));
+    if (tier >= tiers.size())
+        return fail(Code::invalid, fmt::format("{} has no tier {}: it has {}", label(), tier, tiers.size()));
     if (size == 0) return fail(Code::invalid, fmt::format("{}: a region of 0 bytes in {}", label(), tiers[tier].name));
     if (options.open_existing && options.name.empty())
         return fail(Code::invalid, fmt::format("{}: open_existing needs the name of a region", label()));
@@ -65,15 +68,16 @@ Result<RegionInfo> DeviceCore::allocate(uint32_t tier, uint64_t size, const Allo
             if (info.region == 0 || info.size < size) {
                 AbiError ignored;
                 if (info.region != 0) tier_ext->free(instance, info.region, ignored.out());
-                return fail(Code::internal, fmt::format("{}: alloc in {} reports success with region {} of {} bytes", label(),
-                                                        tiers[target].name, info.region, info.size));
+                return fail(Code::internal, fmt::format("{}: alloc in {} reports success with region {} of {} bytes",
+                                                        label(), tiers[target].name, info.region, info.size));
             }
             draft.used = true;
             return publish(draft.index, info, target, title, hops != 0);
         }
         const auto next = tiers[target].extended_by;
         if (status != HBF_EXHAUSTED || !options.spill || !next || *next >= tiers.size() || ++hops == tiers.size())
-            return tl::unexpected(error.to_error(status, fmt::format("{}: {} bytes in {}", label(), size, tiers[target].name)));
+            return tl::unexpected(
+                error.to_error(status, fmt::format("{}: {} bytes in {}", label(), size, tiers[target].name)));
         target = *next;
     }
 }
@@ -82,7 +86,8 @@ Result<RegionInfo> DeviceCore::register_host(std::span<std::byte> memory) {
     if (memory.empty()) return fail(Code::invalid, fmt::format("{}: no memory to register", label()));
     if (!can_register()) return fail(Code::unsupported, fmt::format("{} cannot register host memory", label()));
     SlotDraft draft{regions, regions.take()};
-    std::string title = fmt::format("region {}.{} in registered memory of {}", draft.index, regions.next_generation(draft.index), label());
+    std::string title =
+        fmt::format("region {}.{} in registered memory of {}", draft.index, regions.next_generation(draft.index), label());
     hbf_region_info info{};
     info.struct_size = sizeof(info);
     AbiError error;
@@ -98,13 +103,15 @@ Result<RegionInfo> DeviceCore::register_host(std::span<std::byte> memory) {
 Result<> DeviceCore::free(Region region) {
     if (region.device != number) return fail(Code::invalid, fmt::format("the region is not of {}", label()));
     switch (regions.close(region.slot, region.generation)) {
-    case Code::ok: break;
+    case Code::ok:
+        break;
     case Code::busy: {
         const RegionSlot &slot = regions.at(region.slot);
         return fail(Code::busy, fmt::format("{} is named by work in flight", slot.name));
     }
     default:
-        return fail(Code::invalid, fmt::format("region {}.{} of {} is not there: freed already?", region.slot, region.generation, label()));
+        return fail(Code::invalid,
+                    fmt::format("region {}.{} of {} is not there: freed already?", region.slot, region.generation, label()));
     }
     RegionSlot &slot = regions.at(region.slot);
     if (auto done = drop_peers(slot); !done) {
@@ -135,7 +142,8 @@ Result<hbf_region> DeviceCore::peer_handle(RegionSlot &foreign) {
     info.struct_size = sizeof(info);
     AbiError error;
     const hbf_status status = tier_ext->register_host(instance, foreign.address, foreign.size, &info, error.out());
-    if (status != HBF_OK) return tl::unexpected(error.to_error(status, fmt::format("{}: registering {}", label(), foreign.name)));
+    if (status != HBF_OK)
+        return tl::unexpected(error.to_error(status, fmt::format("{}: registering {}", label(), foreign.name)));
     peer->device = weak_from_this();
     peer->device_number = number;
     peer->region = info.region;
@@ -150,7 +158,8 @@ Result<> DeviceCore::drop_peers(RegionSlot &slot) {
             AbiError error;
             const hbf_status status = device->tier_ext->free(device->instance, peer->region, error.out());
             if (status != HBF_OK)
-                return tl::unexpected(error.to_error(status, fmt::format("{}: its registration at {}", slot.name, device->label())));
+                return tl::unexpected(
+                    error.to_error(status, fmt::format("{}: its registration at {}", slot.name, device->label())));
         }
         slot.peers.store(peer->next, std::memory_order_release);
         delete peer;

@@ -30,23 +30,27 @@ hbf_log_level lowest_level() noexcept {
 
 } // namespace
 
-bool log_wanted(hbf_log_level level) noexcept { return level >= lowest_level(); }
+bool log_wanted(hbf_log_level level) noexcept {
+    return level >= lowest_level();
+}
 
 void log_line(hbf_log_level level, std::string_view who, std::string_view message) noexcept {
     if (!log_wanted(level)) return;
     const std::string_view name = level < level_names.size() - 1 ? level_names[level] : "error";
     // One write a line, so that lines of several threads do not mix; a line too long for the buffer is cut.
     std::array<char, 1024> line;
-    const auto end = fmt::format_to_n(line.data(), line.size() - 1, "hbf: {}: {}{}{}", name, who, who.empty() ? "" : ": ", message);
+    const auto end =
+        fmt::format_to_n(line.data(), line.size() - 1, "hbf: {}: {}{}{}", name, who, who.empty() ? "" : ": ", message);
     *end.out = '\n';
     std::fwrite(line.data(), 1, static_cast<size_t>(end.out - line.data()) + 1, stderr);
 }
 
 const hbf_host_services *host_services() noexcept {
-    static constexpr hbf_host_services services{
-        sizeof(hbf_host_services), 0, nullptr,
-        [](void *, hbf_log_level level, hbf_string message) noexcept { log_line(level, "plugin", {message.data, message.size}); },
-        [](void *) noexcept { return lowest_level(); }};
+    static constexpr hbf_host_services services{sizeof(hbf_host_services), 0, nullptr,
+                                                [](void *, hbf_log_level level, hbf_string message) noexcept {
+                                                    log_line(level, "plugin", {message.data, message.size});
+                                                },
+                                                [](void *) noexcept { return lowest_level(); }};
     return &services;
 }
 

@@ -10,7 +10,9 @@
 namespace hbf::fabric {
 namespace {
 
-CrcRecords *records_of(const RegionSlot *slot) { return slot->records.load(std::memory_order_acquire); }
+CrcRecords *records_of(const RegionSlot *slot) {
+    return slot->records.load(std::memory_order_acquire);
+}
 
 uint32_t epoch_of(const RegionSlot &slot, const DeviceCore &device) {
     return slot.kernel_access ? device.launches.load(std::memory_order_relaxed) : 0;
@@ -65,9 +67,14 @@ Mismatch settle(std::span<const Op> ops, const uint32_t *crc, uint64_t &checked_
             weaken(verified_by, op.readback ? VerifiedBy::readback : VerifiedBy::next_read);
             break;
         }
-        case Command::Kind::fill: drop_destination(op); break;
-        case Command::Kind::launch: op.executor->launches.fetch_add(1, std::memory_order_relaxed); break;
-        default: break;
+        case Command::Kind::fill:
+            drop_destination(op);
+            break;
+        case Command::Kind::launch:
+            op.executor->launches.fetch_add(1, std::memory_order_relaxed);
+            break;
+        default:
+            break;
         }
     }
     return {};
@@ -82,8 +89,9 @@ void forget(std::span<const Op> ops) noexcept {
 
 Error describe(const Mismatch &mismatch) {
     return {Code::data_loss,
-            fmt::format("bytes {} to {} of {} are not what was written there: CRC-32C {:08x}, on record {:08x}", mismatch.offset,
-                        mismatch.offset + mismatch.size, mismatch.slot->name, mismatch.actual, mismatch.expected),
+            fmt::format("bytes {} to {} of {} are not what was written there: CRC-32C {:08x}, on record {:08x}",
+                        mismatch.offset, mismatch.offset + mismatch.size, mismatch.slot->name, mismatch.actual,
+                        mismatch.expected),
             mismatch.offset, mismatch.slot->name};
 }
 

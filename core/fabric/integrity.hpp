@@ -18,8 +18,8 @@ struct Mismatch {
     uint32_t expected = 0, actual = 0;
 };
 
-// In the Ops' order: compares what each copy read with what is on record of its source, keeps the checksums of what integrity
-// copies wrote, and forgets those of granules that other commands wrote. Ends at the first mismatch.
+// In the Ops' order: compares what each copy read with what is on record of its source, keeps the checksums of what
+// integrity copies wrote, and forgets those of granules that other commands wrote. Ends at the first mismatch.
 Mismatch settle(std::span<const Op> ops, const uint32_t *crc, uint64_t &checked_bytes, VerifiedBy &verified_by) noexcept;
 
 // The Ops failed, or their result does not count: nothing is known of what they would have written.

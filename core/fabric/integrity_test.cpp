@@ -126,9 +126,11 @@ TEST_P(IntegrityOn, AShortReadIsDataLossWithItsOffset) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, IntegrityOn,
-                         ::testing::Values(Setup{"engine_crc_dram", HBF_QUEUE_CAP_CRC32C, dram}, Setup{"engine_crc_soft", HBF_QUEUE_CAP_CRC32C, soft},
-                                           Setup{"engine_crc_vram", HBF_QUEUE_CAP_CRC32C, vram}, Setup{"cpu_crc_dram", 0, dram},
-                                           Setup{"cpu_crc_soft", 0, soft}, Setup{"cpu_crc_vram", 0, vram}),
+                         ::testing::Values(Setup{"engine_crc_dram", HBF_QUEUE_CAP_CRC32C, dram},
+                                           Setup{"engine_crc_soft", HBF_QUEUE_CAP_CRC32C, soft},
+                                           Setup{"engine_crc_vram", HBF_QUEUE_CAP_CRC32C, vram},
+                                           Setup{"cpu_crc_dram", 0, dram}, Setup{"cpu_crc_soft", 0, soft},
+                                           Setup{"cpu_crc_vram", 0, vram}),
                          [](const auto &setup) { return std::string(setup.param.name); });
 
 class IntegrityRules : public FabricTest {

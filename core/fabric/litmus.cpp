@@ -21,7 +21,9 @@ constexpr uint64_t copy_trials = 400, cpu_trials = 20'000;
 constexpr auto time_limit = std::chrono::milliseconds(20); // for each shape
 constexpr uint64_t line = 64, area = 4096;                 // the message moves about over the area's lines
 
-double since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+double since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 // A region and a queue of the plugin's own, before the device has a number.
 class Bench {
@@ -90,7 +92,9 @@ hbf_command barrier() {
 }
 
 using Word = std::atomic<uint64_t>;
-Word &word_at(std::byte *memory) { return *reinterpret_cast<Word *>(memory); }
+Word &word_at(std::byte *memory) {
+    return *reinterpret_cast<Word *>(memory);
+}
 
 } // namespace
 
@@ -122,7 +126,8 @@ Result<LitmusRun> through_copy_engine(DeviceCore &device, uint32_t tier, bool ex
         // Both sides have been in this CPU's cache: a copy that goes past it takes, or leaves, the old generation.
         (void)word_at(bench.memory() + area + offset).load(std::memory_order_relaxed);
         word_at(bench.memory() + offset).store(generation, std::memory_order_release);
-        if (auto done = explicit_operations ? bench.run(around, 6) : bench.run(&copy, 1); !done) return tl::unexpected(done.error());
+        if (auto done = explicit_operations ? bench.run(around, 6) : bench.run(&copy, 1); !done)
+            return tl::unexpected(done.error());
         if (word_at(bench.memory() + area + offset).load(std::memory_order_acquire) != generation) ++run.stale;
         ++run.trials;
     }
@@ -142,7 +147,8 @@ Result<LitmusRun> between_cpus(DeviceCore &device, uint32_t tier) {
         run.not_observable = "no CPU-accessible region";
         return run;
     }
-    Word &data = word_at(bench.memory()), &flag = word_at(bench.memory() + area), &seen = word_at(bench.memory() + area + line);
+    Word &data = word_at(bench.memory()), &flag = word_at(bench.memory() + area),
+         &seen = word_at(bench.memory() + area + line);
     data.store(0);
     flag.store(0);
     seen.store(0);
@@ -152,7 +158,8 @@ Result<LitmusRun> between_cpus(DeviceCore &device, uint32_t tier) {
         for (uint64_t i = 1; i <= cpu_trials && !stop.load(std::memory_order_relaxed); ++i) {
             data.store(i, std::memory_order_relaxed);
             flag.store(i, std::memory_order_release);
-            for (unsigned looks = 1; seen.load(std::memory_order_acquire) != i && !stop.load(std::memory_order_relaxed); ++looks)
+            for (unsigned looks = 1; seen.load(std::memory_order_acquire) != i && !stop.load(std::memory_order_relaxed);
+                 ++looks)
                 if (looks % 64 == 0) std::this_thread::yield();
         }
     };

@@ -12,7 +12,8 @@ namespace hbf::fabric {
 
 class LitmusCache {
 public:
-    // `subject`: what was tested, e.g. "host host0 dram hardware". Without sha256 and boot id only `plugin` tells libraries apart.
+    // `subject`: what was tested, e.g. "host host0 dram hardware". Without sha256 and boot id only `plugin` tells libraries
+    // apart.
     LitmusCache(const LitmusKey &key, const hbf_plugin *plugin);
     std::optional<LitmusReport> find(const std::string &subject) const;
     void keep(const std::string &subject, const LitmusReport &report) const noexcept; // a failure to keep costs a rerun only

@@ -22,7 +22,7 @@ struct Op { // trivial, so that a queue's store of them costs no memory before i
     bool readback;                   // the destination is read again
     DeviceCore *executor;            // whose queue runs it; kept alive by the entry
     DeviceCore *dst_device, *src_device;
-    RegionSlot *dst, *src; // pinned; nullptr where there is none
+    RegionSlot *dst, *src;             // pinned; nullptr where there is none
     hbf_region dst_handle, src_handle; // as the executor names them
     uint64_t dst_offset, src_offset, size;
     uint64_t pattern; // fill: pattern; launch: kernel

@@ -10,7 +10,8 @@
 namespace hbf::fabric {
 
 Outcome QueueCore::outcome(uint64_t value) const noexcept {
-    if (value == 0 || value > submitted_.load(std::memory_order_acquire)) return {Outcome::State::never_submitted, Code::invalid};
+    if (value == 0 || value > submitted_.load(std::memory_order_acquire))
+        return {Outcome::State::never_submitted, Code::invalid};
     if (value > completed_.load(std::memory_order_acquire)) return {Outcome::State::pending, Code::ok};
     const Record &record = history_[value & history_mask_];
     if (record.value.load(std::memory_order_acquire) == value) {
@@ -46,8 +47,10 @@ Result<Completion> QueueCore::status(uint64_t value) {
     switch (outcome_now.state) {
     case Outcome::State::never_submitted:
         return fail(Code::invalid, fmt::format("{}: value {} has not been returned by submit", title(), value));
-    case Outcome::State::pending: return fail(Code::busy, fmt::format("{}: value {} is not completed", title(), value));
-    case Outcome::State::done: break;
+    case Outcome::State::pending:
+        return fail(Code::busy, fmt::format("{}: value {} is not completed", title(), value));
+    case Outcome::State::done:
+        break;
     }
     Completion completion{value, outcome_now.code, VerifiedBy::nobody, 0};
     const Record &record = history_[value & history_mask_];
@@ -70,7 +73,9 @@ Result<Completion> QueueCore::result_of(uint64_t value) {
     if (first) return fail(completion->code, fmt::format("{}: value {} failed", title(), value));
     Error error = std::move(first.error());
     const uint64_t failed = failed_.load(std::memory_order_acquire);
-    if (value != failed) error.message = fmt::format("{}: value {} follows value {}, which failed: {}", title(), value, failed, error.message);
+    if (value != failed)
+        error.message =
+            fmt::format("{}: value {} follows value {}, which failed: {}", title(), value, failed, error.message);
     return tl::unexpected(std::move(error));
 }
 

@@ -10,9 +10,13 @@
 namespace hbf::fabric {
 namespace {
 
-bool overlap(uint64_t a, uint64_t b, uint64_t size) { return a < b ? b - a < size : a - b < size; }
+bool overlap(uint64_t a, uint64_t b, uint64_t size) {
+    return a < b ? b - a < size : a - b < size;
+}
 
-std::string names(const Op &op) { return fmt::format("{} to {}", op.src->name, op.dst->name); }
+std::string names(const Op &op) {
+    return fmt::format("{} to {}", op.src->name, op.dst->name);
+}
 
 } // namespace
 
@@ -34,10 +38,13 @@ Result<RegionSlot *> QueueCore::pin(Entry &entry, Region region, uint64_t offset
     if (size == 0) return fail(Code::invalid, "a size of 0 bytes");
     RegionSlot *slot = device->regions.pin(region.slot, region.generation);
     if (slot == nullptr)
-        return fail(Code::invalid, fmt::format("region {}.{} of {} is not there: freed?", region.slot, region.generation, device->label()));
+        return fail(Code::invalid,
+                    fmt::format("region {}.{} of {} is not there: freed?", region.slot, region.generation, device->label()));
     if (offset > slot->size || size > slot->size - offset) {
-        auto error = fail(Code::invalid, fmt::format("bytes {} to {}+{} pass the end of {} ({} bytes)", offset, offset, size,
-                                                     slot->name, slot->size), offset, slot->name);
+        auto error = fail(
+            Code::invalid,
+            fmt::format("bytes {} to {}+{} pass the end of {} ({} bytes)", offset, offset, size, slot->name, slot->size),
+            offset, slot->name);
         slot->unpin();
         return error;
     }
@@ -51,8 +58,10 @@ Result<> QueueCore::prepare_command(Entry &entry, Op &op, const Command &command
     op.src_offset = command.src_offset;
     op.size = command.size;
     switch (command.kind) {
-    case Command::Kind::barrier: return {};
-    case Command::Kind::copy: return prepare_copy(entry, op, command);
+    case Command::Kind::barrier:
+        return {};
+    case Command::Kind::copy:
+        return prepare_copy(entry, op, command);
     case Command::Kind::wait: {
         QueueEntry *target = queue_table().find(command.point.queue);
         if (target == nullptr) return fail(Code::invalid, fmt::format("there is no queue {}", command.point.queue));
@@ -60,7 +69,8 @@ Result<> QueueCore::prepare_command(Entry &entry, Op &op, const Command &command
         if (target->closed.load(std::memory_order_acquire)) dep.core.reset();
         const Outcome outcome = dep.core ? dep.core->outcome(dep.value) : target->outcome_when_closed(dep.value);
         if (outcome.state == Outcome::State::never_submitted)
-            return fail(Code::invalid, fmt::format("queue {} has not returned value {} yet", command.point.queue, dep.value));
+            return fail(Code::invalid,
+                        fmt::format("queue {} has not returned value {} yet", command.point.queue, dep.value));
         op.dep = static_cast<uint32_t>(entry.deps.size());
         entry.deps.push_back(std::move(dep));
         entry.waits.push_back({nullptr, 0});
@@ -113,13 +123,16 @@ Result<> QueueCore::prepare_copy(Entry &entry, Op &op, const Command &command) {
     }
     op.src = *src;
 
-    const bool same_bytes = op.src == op.dst ? overlap(op.dst_offset, op.src_offset, op.size)
-                                             : op.src->address != nullptr && op.dst->address != nullptr &&
-                                                   overlap(reinterpret_cast<uintptr_t>(op.dst->address) + op.dst_offset,
-                                                           reinterpret_cast<uintptr_t>(op.src->address) + op.src_offset, op.size);
+    const bool same_bytes = op.src == op.dst
+                                ? overlap(op.dst_offset, op.src_offset, op.size)
+                                : op.src->address != nullptr && op.dst->address != nullptr &&
+                                      overlap(reinterpret_cast<uintptr_t>(op.dst->address) + op.dst_offset,
+                                              reinterpret_cast<uintptr_t>(op.src->address) + op.src_offset, op.size);
     if (same_bytes)
-        return fail(Code::invalid, fmt::format("source and destination overlap: {} bytes from {} to {} in {}", op.size, op.src_offset,
-                                               op.dst_offset, op.dst->name), op.dst_offset, op.dst->name);
+        return fail(Code::invalid,
+                    fmt::format("source and destination overlap: {} bytes from {} to {} in {}", op.size, op.src_offset,
+                                op.dst_offset, op.dst->name),
+                    op.dst_offset, op.dst->name);
     op.dst_software = op.dst->software;
     op.src_software = op.src->software;
     if (auto done = choose_path(entry, op); !done) return done;
@@ -169,8 +182,10 @@ Result<> QueueCore::choose_path(Entry &entry, Op &op) {
         op.staged = entry.program = true;
         return {};
     }
-    return fail(Code::unsupported, fmt::format("no path from {}: neither device reaches the other's memory, and staging needs both "
-                                               "to register host memory{}", names(op), reason ? ": " + reason->message : ""));
+    return fail(Code::unsupported,
+                fmt::format("no path from {}: neither device reaches the other's memory, and staging needs both "
+                            "to register host memory{}",
+                            names(op), reason ? ": " + reason->message : ""));
 }
 
 } // namespace hbf::fabric

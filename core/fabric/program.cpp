@@ -20,7 +20,8 @@ Result<> Program::need(const std::shared_ptr<DeviceCore> &device, bool bounce) {
         while (free < auxiliaries_.size() && auxiliaries_[free].load(std::memory_order_relaxed) != nullptr) ++free;
         if (free == auxiliaries_.size()) free = forget_closed();
         if (free == auxiliaries_.size())
-            return fail(Code::exhausted, fmt::format("one queue moves bytes between {} devices at most", auxiliaries_.size()));
+            return fail(Code::exhausted,
+                        fmt::format("one queue moves bytes between {} devices at most", auxiliaries_.size()));
         auto made = Auxiliary::create(device);
         if (!made) return tl::unexpected(made.error());
         auxiliary = made->release();
@@ -62,7 +63,8 @@ void Program::start(Entry &entry) noexcept {
     for (auto &slot : auxiliaries_) {
         Auxiliary *auxiliary = slot.load(std::memory_order_acquire);
         if (auxiliary == nullptr || !auxiliary->idle()) continue;
-        if (const hbf_status status = auxiliary->revive(); status != HBF_OK) fail_with(to_code(status), "no internal queue", no_place, {});
+        if (const hbf_status status = auxiliary->revive(); status != HBF_OK)
+            fail_with(to_code(status), "no internal queue", no_place, {});
     }
 }
 
@@ -199,14 +201,16 @@ Program::Move Program::send_direct() noexcept {
             continue;
         }
         uint32_t count = 1;
-        while (sent_ + count < end_ && !entry_->ops[sent_ + count].staged && entry_->ops[sent_ + count].executor == first.executor)
+        while (sent_ + count < end_ && !entry_->ops[sent_ + count].staged &&
+               entry_->ops[sent_ + count].executor == first.executor)
             ++count;
         Auxiliary *auxiliary = find(*first.executor);
         if (!auxiliary->has_room()) return Move::pending;
         AbiError abi;
         hbf_status status = HBF_OK;
         uint64_t value = 0;
-        const uint32_t taken = auxiliary->send(&first, count, entry_->crc.data(), entry_->arguments.data(), &value, &status, abi.out());
+        const uint32_t taken =
+            auxiliary->send(&first, count, entry_->crc.data(), entry_->arguments.data(), &value, &status, abi.out());
         if (taken == 0) {
             fail_abi(abi, status, first.dst != nullptr ? first.dst->name : std::string());
             return Move::failed;

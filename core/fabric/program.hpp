@@ -28,7 +28,7 @@ public:
     // [pump]
     enum class Step { pending, done, failed };
     void start(Entry &entry) noexcept;
-    Step step(bool stop) noexcept;              // stop: cancelled, so end early; done once nothing is in flight
+    Step step(bool stop) noexcept; // stop: cancelled, so end early; done once nothing is in flight
     const Error &error() const { return error_; }
     // What a waiter may block on: a queue and value in flight, kept alive by `device`.
     struct InFlight {
@@ -46,9 +46,9 @@ private:
 
     size_t forget_closed() noexcept;
     Auxiliary *find(const DeviceCore &device) noexcept;
-    bool look() noexcept;                    // polls all; false: one failed
+    bool look() noexcept; // polls all; false: one failed
     Move send_direct() noexcept;
-    Move stage(Op &op) noexcept;             // staging.cpp
+    Move stage(Op &op) noexcept;                        // staging.cpp
     Move read(const Op &op, bool destination) noexcept; // staging.cpp: checksums into crc, or compared with it
     Step drain(Step outcome) noexcept;
     bool check_pieces(const Op &op, const std::byte *bytes, uint64_t begin, uint64_t size, bool compare) noexcept;

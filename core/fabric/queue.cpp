@@ -30,7 +30,9 @@ Result<Point> Queue::submit(const Batch &batch) {
     return fabric::guarded([&] { return core_->submit(batch); });
 }
 
-uint64_t Queue::completed() { return core_ ? core_->poll() : 0; }
+uint64_t Queue::completed() {
+    return core_ ? core_->poll() : 0;
+}
 
 Result<Completion> Queue::status(uint64_t value) {
     if (!core_) return tl::unexpected(no_queue);
@@ -57,6 +59,8 @@ Result<> Queue::poisoned() const {
     return fabric::guarded([&] { return core_->poisoned(); });
 }
 
-uint32_t Queue::id() const { return core_ ? core_->number : 0; }
+uint32_t Queue::id() const {
+    return core_ ? core_->number : 0;
+}
 
 } // namespace hbf

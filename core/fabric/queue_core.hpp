@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A queue: a ring of batches between the caller and the plugin's queue.
 //
-// Three kinds of threads meet here. The submitter (one at a time) appends entries and, where nothing stands in the way, hands
-// them to the plugin itself. Whoever polls or waits pumps: retires what is done, in order, and hands over what was held back;
-// a try-flag lets one thread in and sends the others on. Both talk to the plugin's [serial] submit, but never at once: the
-// submitter does so only while handed_ == submitted_, the pump only while handed_ < submitted_.
+// Three kinds of threads meet here. The submitter (one at a time) appends entries and, where nothing stands in the way,
+// hands them to the plugin itself. Whoever polls or waits pumps: retires what is done, in order, and hands over what was
+// held back; a try-flag lets one thread in and sends the others on. Both talk to the plugin's [serial] submit, but never at
+// once: the submitter does so only while handed_ == submitted_, the pump only while handed_ < submitted_.
 #pragma once
 
 #include <atomic>
@@ -46,9 +46,9 @@ struct Entry {
 
     // The submitter's until published, then the pump's.
     Stage stage = Stage::held;
-    bool program = false;    // needs steps of the fabric's own around the device's work
-    bool integrity = false;  // some copy is checked
-    Code code = Code::ok;    // removed: why
+    bool program = false;   // needs steps of the fabric's own around the device's work
+    bool integrity = false; // some copy is checked
+    Code code = Code::ok;   // removed: why
     uint32_t op_count = 0;
     uint32_t batch_size = 0; // ABI commands
     Op *ops = nullptr;       // the queue's store, `commands` of them
@@ -67,12 +67,12 @@ public:
     ~QueueCore();
     void close() noexcept; // waits for all work; the Queue object's end
 
-    Result<Point> submit(const Batch &batch);                                   // submit.cpp
-    uint64_t poll() noexcept;                                                   // retire.cpp
-    Result<Completion> status(uint64_t value);                                  // outcome.cpp
-    Result<Completion> wait(uint64_t value, std::chrono::nanoseconds timeout);  // wait.cpp
+    Result<Point> submit(const Batch &batch);                                  // submit.cpp
+    uint64_t poll() noexcept;                                                  // retire.cpp
+    Result<Completion> status(uint64_t value);                                 // outcome.cpp
+    Result<Completion> wait(uint64_t value, std::chrono::nanoseconds timeout); // wait.cpp
     Result<> on_complete(uint64_t value, std::function<void(const Result<Completion> &)> callback);
-    Result<> cancel(uint64_t value);                                            // outcome.cpp
+    Result<> cancel(uint64_t value); // outcome.cpp
     Result<> poisoned() const;
 
     // For batches of other queues that wait for a value of this one.
@@ -80,7 +80,7 @@ public:
     uint64_t device_value_of(uint64_t value) const noexcept; // 0: not with the plugin as it stands
     hbf_queue *plugin_queue() const { return queue_; }
     DeviceCore &device() const { return *device_; }
-    bool pump() noexcept;                                    // true if something moved
+    bool pump() noexcept; // true if something moved
 
     // For the progress thread.
     bool wants_progress() const noexcept;
@@ -152,12 +152,12 @@ private:
     std::atomic<bool> device_miscounts_{false};      // submit returned a value out of turn
     alignas(64) std::atomic<bool> pumping_{false};
     std::atomic<uint64_t> completed_{0};
-    std::atomic<uint64_t> failed_{0};                // lowest failed value
+    std::atomic<uint64_t> failed_{0};                   // lowest failed value
     uint64_t device_completed_ = 0, device_failed_ = 0; // as of the last look; the pump's
     Code device_code_ = Code::ok;
-    std::shared_ptr<QueueCore> blocked_on_;          // what the first held entry waits for; the pump's
+    std::shared_ptr<QueueCore> blocked_on_; // what the first held entry waits for; the pump's
     uint64_t blocked_value_ = 0;
-    Error removed_error_;                            // why the entry that was removed last would fail; the pump's
+    Error removed_error_; // why the entry that was removed last would fail; the pump's
 
     mutable std::mutex failure_mutex_; // failure_, cancelled_
     Error failure_;

@@ -37,7 +37,7 @@ uint32_t RegionSlots::take() {
         return index;
     }
     if (used_ == per_chunk * max_chunks) throw std::bad_alloc(); // 2^20 regions of one device live
-    free_.reserve(used_ + 1); // so that giving back never allocates
+    free_.reserve(used_ + 1);                                    // so that giving back never allocates
     if (used_ % per_chunk == 0 && chunk_of(used_) == nullptr)
         chunks_[used_ / per_chunk].store(new RegionSlot[per_chunk], std::memory_order_release);
     return used_++;

@@ -61,9 +61,9 @@ public:
     // [any thread] A closed slot for a region about to be made; throws bad_alloc. Ends in publish or give_back.
     uint32_t take();
     RegionSlot &at(uint32_t index) const { return chunk_of(index)[index % per_chunk]; }
-    uint32_t next_generation(uint32_t index) const;       // what publish will return
-    uint32_t publish(uint32_t index) noexcept;            // opens it
-    void give_back(uint32_t index) noexcept;              // of a closed slot
+    uint32_t next_generation(uint32_t index) const; // what publish will return
+    uint32_t publish(uint32_t index) noexcept;      // opens it
+    void give_back(uint32_t index) noexcept;        // of a closed slot
 
     // [any thread] The slot, with one more command in flight, or nullptr if the handle is stale. No lock.
     RegionSlot *pin(uint32_t index, uint32_t generation) noexcept;

@@ -72,8 +72,9 @@ TEST_F(Regions, FreedTwiceAndUsedAfterFreeAreErrors) {
 TEST_F(Regions, HandlesThatNeverWereAreErrors) {
     Device device = open();
     const uint32_t own = device.number();
-    for (const Region region : {Region{}, Region{own, 0, 1}, Region{own, 77, 1}, Region{own, UINT32_MAX, 1}, Region{own, 1 << 20, 1},
-                                Region{own + 1000, 0, 1}, Region{UINT32_MAX, 0, 1}, Region{0, 0, 1}}) {
+    for (const Region region :
+         {Region{}, Region{own, 0, 1}, Region{own, 77, 1}, Region{own, UINT32_MAX, 1}, Region{own, 1 << 20, 1},
+          Region{own + 1000, 0, 1}, Region{UINT32_MAX, 0, 1}, Region{0, 0, 1}}) {
         EXPECT_EQ(code_of(device.free(region)), Code::invalid);
         EXPECT_EQ(code_of(device.describe(region)), Code::invalid);
     }

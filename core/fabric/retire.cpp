@@ -92,7 +92,9 @@ bool QueueCore::retire() noexcept {
             else
                 return moved;
             break;
-        case Stage::removed: finish(entry, value, entry.code); break;
+        case Stage::removed:
+            finish(entry, value, entry.code);
+            break;
         case Stage::running:
             if (!finish_running(entry, value)) return moved;
             break;
@@ -106,8 +108,10 @@ bool QueueCore::finish_running(Entry &entry, uint64_t value) noexcept {
     if (entry.program) {
         Program &program = *program_.load(std::memory_order_relaxed);
         switch (program.step(is_cancelled(entry))) {
-        case Program::Step::pending: return false;
-        case Program::Step::done: break;
+        case Program::Step::pending:
+            return false;
+        case Program::Step::done:
+            break;
         case Program::Step::failed: {
             code = program.error().code;
             if (failed_.load(std::memory_order_relaxed) == 0 && !is_cancelled(entry))
@@ -182,7 +186,10 @@ Error QueueCore::why_failed(const Entry &entry, uint64_t value, Code code) const
     if (entry.stage == Stage::removed) return removed_error_;
     AbiError abi;
     if (device_miscounts_.load(std::memory_order_relaxed))
-        return {code, fmt::format("{}: the plugin returned or completed values that were never submitted", title()), no_place, {}};
+        return {code,
+                fmt::format("{}: the plugin returned or completed values that were never submitted", title()),
+                no_place,
+                {}};
     const bool said = device_->queue_ext->failure(queue_, abi.out()) == HBF_OK;
     Error error = abi.to_error(static_cast<hbf_status>(code), fmt::format("{}: value {}", title(), value));
     error.code = code;
@@ -247,7 +254,8 @@ bool QueueCore::hand_over_held() noexcept {
             const Outcome outcome = dep.core ? dep.core->outcome(dep.value) : dep.entry->outcome_when_closed(dep.value);
             if (outcome.state == Outcome::State::pending) {
                 // The plugin can wait for it by itself, if it has it.
-                if (!entry.program && &dep.core->device() == device_.get() && dep.core->device_value_of(dep.value) != 0) continue;
+                if (!entry.program && &dep.core->device() == device_.get() && dep.core->device_value_of(dep.value) != 0)
+                    continue;
                 if (dep.core.get() != this) {
                     blocked_on_ = dep.core;
                     blocked_value_ = dep.value;
@@ -270,9 +278,11 @@ bool QueueCore::hand_over_held() noexcept {
         if (!resolve_waits(entry)) break; // changed between the two looks: next time
         AbiError error;
         const hbf_status status = hand_over(entry, error.out());
-        if (status == HBF_EXHAUSTED && device_submitted_.load(std::memory_order_relaxed) != device_completed_) break; // later
+        if (status == HBF_EXHAUSTED && device_submitted_.load(std::memory_order_relaxed) != device_completed_)
+            break; // later
         if (status != HBF_OK) {
-            remove(entry, to_code(status), [&] { return error.to_error(status, fmt::format("{}: value {}", title(), value)); });
+            remove(entry, to_code(status),
+                   [&] { return error.to_error(status, fmt::format("{}: value {}", title(), value)); });
             return true;
         }
         handed_.store(value, std::memory_order_release);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes through the bounce buffers: copies between devices that share no path, and regions read for their checksums where the
-// CPU cannot. Two halves, so that one fills while the other empties.
+// Bytes through the bounce buffers: copies between devices that share no path, and regions read for their checksums where
+// the CPU cannot. Two halves, so that one fills while the other empties.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -51,10 +51,11 @@ bool Program::check_pieces(const Op &op, const std::byte *bytes, uint64_t begin,
         } else if (*crc != found) {
             const uint64_t offset = op.dst_offset + begin + done;
             try {
-                fail_with(Code::data_loss,
-                          fmt::format("bytes {} to {} of {} are not what was copied there: CRC-32C {:08x} read back, {:08x} sent",
-                                      offset, offset + length, op.dst->name, found, *crc),
-                          offset, op.dst->name);
+                fail_with(
+                    Code::data_loss,
+                    fmt::format("bytes {} to {} of {} are not what was copied there: CRC-32C {:08x} read back, {:08x} sent",
+                                offset, offset + length, op.dst->name, found, *crc),
+                    offset, op.dst->name);
             } catch (...) {
                 fail_with(Code::data_loss, "out of memory", offset, {});
             }
@@ -90,7 +91,8 @@ Program::Move Program::read(const Op &op, bool destination) noexcept {
             if (half.state == Half::State::empty && next_ < op.size && auxiliary.has_room()) {
                 half.begin = next_;
                 half.size = std::min(Bounce::half, op.size - next_);
-                if (!send_half(auxiliary, to_bounce(op, auxiliary.bounce(), i * Bounce::half, destination, half.begin, half.size), half,
+                if (!send_half(auxiliary,
+                               to_bounce(op, auxiliary.bounce(), i * Bounce::half, destination, half.begin, half.size), half,
                                slot))
                     return Move::failed;
                 half.state = Half::State::reading;
@@ -117,7 +119,8 @@ Program::Move Program::stage(Op &op) noexcept {
             }
             if (half.state == Half::State::reading && source.reached(half.value) && destination.has_room()) {
                 if (op.integrity != Integrity::none) (void)check_pieces(op, bounce_.data(i), half.begin, half.size, false);
-                if (!send_half(destination, from_bounce(op, destination.bounce(), i * Bounce::half, half.begin, half.size), half, *op.dst))
+                if (!send_half(destination, from_bounce(op, destination.bounce(), i * Bounce::half, half.begin, half.size),
+                               half, *op.dst))
                     return Move::failed;
                 half.state = Half::State::writing;
                 stuck = false;
@@ -125,7 +128,8 @@ Program::Move Program::stage(Op &op) noexcept {
             if (half.state == Half::State::empty && next_ < op.size && source.has_room()) {
                 half.begin = next_;
                 half.size = std::min(Bounce::half, op.size - next_);
-                if (!send_half(source, to_bounce(op, source.bounce(), i * Bounce::half, false, half.begin, half.size), half, *op.src))
+                if (!send_half(source, to_bounce(op, source.bounce(), i * Bounce::half, false, half.begin, half.size), half,
+                               *op.src))
                     return Move::failed;
                 half.state = Half::State::reading;
                 next_ += half.size;

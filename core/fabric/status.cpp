@@ -11,18 +11,30 @@ namespace hbf {
 
 std::string_view to_string(Code code) noexcept {
     switch (code) {
-    case Code::ok: return "ok";
-    case Code::unavailable: return "unavailable";
-    case Code::unsupported: return "unsupported";
-    case Code::permission: return "permission";
-    case Code::exhausted: return "exhausted";
-    case Code::busy: return "busy";
-    case Code::timeout: return "timeout";
-    case Code::cancelled: return "cancelled";
-    case Code::device_lost: return "device_lost";
-    case Code::data_loss: return "data_loss";
-    case Code::invalid: return "invalid";
-    case Code::internal: return "internal";
+    case Code::ok:
+        return "ok";
+    case Code::unavailable:
+        return "unavailable";
+    case Code::unsupported:
+        return "unsupported";
+    case Code::permission:
+        return "permission";
+    case Code::exhausted:
+        return "exhausted";
+    case Code::busy:
+        return "busy";
+    case Code::timeout:
+        return "timeout";
+    case Code::cancelled:
+        return "cancelled";
+    case Code::device_lost:
+        return "device_lost";
+    case Code::data_loss:
+        return "data_loss";
+    case Code::invalid:
+        return "invalid";
+    case Code::internal:
+        return "internal";
     }
     return "internal";
 }

@@ -70,8 +70,8 @@ Result<Point> QueueCore::submit(const Batch &batch) {
 
 // Gives the batch to the plugin. The entry's waits are resolved.
 hbf_status QueueCore::hand_over(Entry &entry, hbf_error *error) noexcept {
-    const Translated made = translate(entry.ops, entry.op_count, entry.waits.data(), entry.crc.data(), entry.arguments.data(),
-                                      abi_.get(), abi_commands_);
+    const Translated made = translate(entry.ops, entry.op_count, entry.waits.data(), entry.crc.data(),
+                                      entry.arguments.data(), abi_.get(), abi_commands_);
     const hbf_batch batch{sizeof(batch), sizeof(hbf_command), abi_.get(), made.commands};
     // Short work completes inside submit, and another thread may see that before submit has returned here.
     const uint64_t expected = device_submitted_.load(std::memory_order_relaxed) + 1;
@@ -118,11 +118,11 @@ Result<> QueueCore::prepare(Entry &entry, const Batch &batch) {
         coherence += op.dst_software || op.src_software;
     }
     // More commands than the plugin's queue takes at once, with the coherence ones between: sent in pieces.
-    if (coherence != 0 && uint64_t{entry.op_count} * (commands_per_op + commands_per_run) > abi_commands_) entry.program = true;
+    if (coherence != 0 && uint64_t{entry.op_count} * (commands_per_op + commands_per_run) > abi_commands_)
+        entry.program = true;
     if (!entry.program) return {};
 
-    if (program_.load(std::memory_order_relaxed) == nullptr)
-        program_.store(new Program(*this), std::memory_order_release);
+    if (program_.load(std::memory_order_relaxed) == nullptr) program_.store(new Program(*this), std::memory_order_release);
     Program &program = *program_.load(std::memory_order_relaxed);
     if (auto done = program.need(device_, false); !done) return done;
     for (uint32_t i = 0; i < entry.op_count; ++i) {
@@ -135,8 +135,9 @@ Result<> QueueCore::prepare(Entry &entry, const Batch &batch) {
             if (used == device_.get() && !through_bounce) continue;
             if (auto done = program.need(used->shared_from_this(), through_bounce); !done) {
                 if (op.staged)
-                    done.error().message = fmt::format("{}: no path from {} to {}: neither device reaches the other's memory, and {}",
-                                                       title(), op.src->name, op.dst->name, done.error().message);
+                    done.error().message =
+                        fmt::format("{}: no path from {} to {}: neither device reaches the other's memory, and {}", title(),
+                                    op.src->name, op.dst->name, done.error().message);
                 return done;
             }
         }

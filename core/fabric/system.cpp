@@ -12,7 +12,9 @@ namespace hbf {
 namespace fabric {
 namespace {
 
-bool is_selected(const Candidate &candidate) { return candidate.reason == Reason::selected && candidate.plugin != nullptr; }
+bool is_selected(const Candidate &candidate) {
+    return candidate.reason == Reason::selected && candidate.plugin != nullptr;
+}
 
 // Opens the candidate's devices; what failed is put in words.
 std::vector<std::string> open_candidate(const Candidate &candidate, const Selection &selection, const Config &config,
@@ -50,9 +52,8 @@ std::string join(const std::vector<std::string> &parts) {
 Result<std::vector<Device>> open_devices(Selection &selection, const Config &config, const std::filesystem::path &root,
                                          bool litmus) {
     std::vector<Device> devices;
-    const Candidate *first = selection.candidates.empty() || !is_selected(selection.candidates.front())
-                                 ? nullptr
-                                 : &selection.candidates.front();
+    const Candidate *first =
+        selection.candidates.empty() || !is_selected(selection.candidates.front()) ? nullptr : &selection.candidates.front();
     const std::string wanted_primary = first ? first->name : "";
     for (Candidate &candidate : selection.candidates) {
         if (!is_selected(candidate)) continue;
@@ -64,19 +65,21 @@ Result<std::vector<Device>> open_devices(Selection &selection, const Config &con
             candidate.detail = join(failures);
         } else {
             for (const std::string &failure : failures)
-                selection.notes.push_back(fmt::format("plugin {}: one of its devices did not open: {}", candidate.name, failure));
+                selection.notes.push_back(
+                    fmt::format("plugin {}: one of its devices did not open: {}", candidate.name, failure));
         }
     }
     // Selected ones stay first, so that primary() is a plugin that did open.
     std::stable_partition(selection.candidates.begin(), selection.candidates.end(), is_selected);
     if (!wanted_primary.empty()) {
-        const auto failed = std::find_if(selection.candidates.begin(), selection.candidates.end(), [&](const Candidate &one) {
-            return one.name == wanted_primary && one.reason == Reason::create_failed;
-        });
+        const auto failed =
+            std::find_if(selection.candidates.begin(), selection.candidates.end(), [&](const Candidate &one) {
+                return one.name == wanted_primary && one.reason == Reason::create_failed;
+            });
         if (failed != selection.candidates.end())
-            selection.notes.push_back(fmt::format("the primary plugin {} did not open ({}); {}", wanted_primary, failed->detail,
-                                                  devices.empty() ? "no other took its place"
-                                                                  : "primary is now " + selection.candidates.front().name));
+            selection.notes.push_back(fmt::format(
+                "the primary plugin {} did not open ({}); {}", wanted_primary, failed->detail,
+                devices.empty() ? "no other took its place" : "primary is now " + selection.candidates.front().name));
     }
     if (!devices.empty()) return devices;
     std::string reasons;

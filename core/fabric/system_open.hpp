@@ -9,8 +9,8 @@
 namespace hbf::fabric {
 
 // The devices of every selected candidate, in rank order. A candidate none of whose devices opens becomes create_failed with
-// the message, and the next go on; that the primary is another one then is said in the selection's notes. No device at all is
-// an error that lists every reason.
+// the message, and the next go on; that the primary is another one then is said in the selection's notes. No device at all
+// is an error that lists every reason.
 Result<std::vector<Device>> open_devices(Selection &selection, const Config &config, const std::filesystem::path &root,
                                          bool litmus);
 

@@ -72,7 +72,9 @@ TEST_F(Systems, NoDeviceAtAllListsTheReasons) {
     EXPECT_EQ(code_of(open_all()), Code::unavailable);
 }
 
-TEST(Version, IsThere) { EXPECT_FALSE(version().empty()); }
+TEST(Version, IsThere) {
+    EXPECT_FALSE(version().empty());
+}
 
 } // namespace
 } // namespace hbf::testing

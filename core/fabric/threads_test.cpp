@@ -134,8 +134,10 @@ TEST_F(Threads, FreeRacesWithSubmit) {
             Batch batch;
             batch.copy(b.region, 0, a.region, 0, 64);
             const auto point = queue.submit(batch);
-            if (point) must(queue.wait(point->value));
-            else ASSERT_EQ(code_of(point), Code::invalid) << point.error().message;
+            if (point)
+                must(queue.wait(point->value));
+            else
+                ASSERT_EQ(code_of(point), Code::invalid) << point.error().message;
         }
         freer.join();
     }
@@ -151,8 +153,10 @@ TEST_F(Threads, OpenAndCloseWhileOthersCopyThere) {
         const RegionInfo b = must(there->allocate(i % 2 == 0 ? dram : vram, granule));
         std::thread closer([&] { there.reset(); });
         const auto point = queue.submit(copy(b, a, granule));
-        if (point) must(queue.wait(point->value));
-        else ASSERT_EQ(code_of(point), Code::invalid) << point.error().message;
+        if (point)
+            must(queue.wait(point->value));
+        else
+            ASSERT_EQ(code_of(point), Code::invalid) << point.error().message;
         closer.join();
     }
     EXPECT_EQ(other_script.live_instances, 0u);

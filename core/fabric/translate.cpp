@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// From Ops to the plugin's commands. Hardware domains cost nothing here; around Ops that touch software domains go flushes, a
-// barrier before and a barrier and invalidates after.
+// From Ops to the plugin's commands. Hardware domains cost nothing here; around Ops that touch software domains go flushes,
+// a barrier before and a barrier and invalidates after.
 #include "core/fabric/op.hpp"
 
 namespace hbf::fabric {
 namespace {
 
-bool is_wait(const Op &op) { return op.kind == Command::Kind::wait || op.kind == Command::Kind::barrier; }
+bool is_wait(const Op &op) {
+    return op.kind == Command::Kind::wait || op.kind == Command::Kind::barrier;
+}
 
-uint32_t coherence_commands(const Op &op) { return 2u * op.dst_software + op.src_software; }
+uint32_t coherence_commands(const Op &op) {
+    return 2u * op.dst_software + op.src_software;
+}
 
 void range(hbf_command &out, hbf_command_kind kind, hbf_region region, uint64_t offset, uint64_t size) {
     out.kind = kind;
@@ -28,15 +32,17 @@ void work(hbf_command &out, const Op &op, uint32_t *crc, const std::byte *argume
     case Command::Kind::copy:
         out.kind = HBF_COMMAND_COPY;
         out.flags = op.engine_crc ? HBF_COPY_CRC32C : 0;
-        out.u.copy = {op.dst_handle, op.dst_offset, op.src_handle, op.src_offset, op.size,
-                      op.engine_crc ? crc + op.crc_begin : nullptr};
+        out.u.copy = {op.dst_handle, op.dst_offset, op.src_handle,
+                      op.src_offset, op.size,       op.engine_crc ? crc + op.crc_begin : nullptr};
         return;
     case Command::Kind::fill:
         out.kind = HBF_COMMAND_FILL;
         out.u.fill = {op.dst_handle, op.dst_offset, op.size, op.pattern, op.pattern_size, 0};
         return;
-    case Command::Kind::flush: return range(out, HBF_COMMAND_FLUSH, op.dst_handle, op.dst_offset, op.size);
-    case Command::Kind::invalidate: return range(out, HBF_COMMAND_INVALIDATE, op.dst_handle, op.dst_offset, op.size);
+    case Command::Kind::flush:
+        return range(out, HBF_COMMAND_FLUSH, op.dst_handle, op.dst_offset, op.size);
+    case Command::Kind::invalidate:
+        return range(out, HBF_COMMAND_INVALIDATE, op.dst_handle, op.dst_offset, op.size);
     case Command::Kind::launch:
         out.kind = HBF_COMMAND_LAUNCH;
         out.u.launch = {op.pattern,
@@ -46,7 +52,8 @@ void work(hbf_command &out, const Op &op, uint32_t *crc, const std::byte *argume
                         {op.group_size[0], op.group_size[1], op.group_size[2]}};
         return;
     case Command::Kind::wait:
-    case Command::Kind::barrier: return;
+    case Command::Kind::barrier:
+        return;
     }
 }
 

@@ -35,10 +35,12 @@ const hbf_plugin *ask(hbf_plugin_query_fn query, uint32_t abi_min, uint32_t abi_
 tl::unexpected<Refusal> refuse_version(uint32_t plugin_abi) {
     const std::string serves = fmt::format("this host serves {} to {}", abi_text(host_abi_min), abi_text(host_abi_max));
     if (plugin_abi > host_abi_max) {
-        return refuse(Reason::abi_too_new, fmt::format("it was built for ABI {}, {}; remedy: a newer libhbf, or an older build of it",
-                                                       abi_text(plugin_abi), serves));
+        return refuse(Reason::abi_too_new,
+                      fmt::format("it was built for ABI {}, {}; remedy: a newer libhbf, or an older build of it",
+                                  abi_text(plugin_abi), serves));
     }
-    return refuse(Reason::abi_too_old, fmt::format("it was built for ABI {}, {}; remedy: a newer build of it", abi_text(plugin_abi), serves));
+    return refuse(Reason::abi_too_old,
+                  fmt::format("it was built for ABI {}, {}; remedy: a newer build of it", abi_text(plugin_abi), serves));
 }
 
 // NULL means "not for your versions": asked for any version, it tells which it is for.
@@ -116,8 +118,10 @@ std::string_view sanitizer_name(uint32_t kind) noexcept {
 Refusal refusal_of_dlerror(std::string_view message) {
     const auto says = [&](std::string_view words) { return message.find(words) != std::string_view::npos; };
     const std::string shown = printable(message);
-    if (says("cannot open shared object file") || says("undefined symbol") || says("' not found") || says("symbol lookup error")) {
-        return {Reason::missing_dependency, shown + "; remedy: install what it needs, or name its folder in the system's ld.so.conf"};
+    if (says("cannot open shared object file") || says("undefined symbol") || says("' not found") ||
+        says("symbol lookup error")) {
+        return {Reason::missing_dependency,
+                shown + "; remedy: install what it needs, or name its folder in the system's ld.so.conf"};
     }
     if (says("failed to map segment") || says("Operation not permitted")) {
         return {Reason::permission_denied, shown + "; remedy: keep it on a file system that is not mounted noexec"};
@@ -131,10 +135,11 @@ tl::expected<hbf_plugin_query_fn, Refusal> entry_of(void *handle) {
     link_map *map = nullptr;
     Dl_info of_symbol = {}, of_library = {};
     // l_ld, the dynamic section, lies inside the library itself.
-    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !map || dladdr(map->l_ld, &of_library) == 0 || dladdr(symbol, &of_symbol) == 0 ||
-        of_library.dli_fbase != of_symbol.dli_fbase) {
-        return refuse(Reason::not_a_plugin, fmt::format("{} is not its own but that of {}", HBF_PLUGIN_QUERY_SYMBOL,
-                                                        of_symbol.dli_fname ? printable(of_symbol.dli_fname) : "another library"));
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !map || dladdr(map->l_ld, &of_library) == 0 ||
+        dladdr(symbol, &of_symbol) == 0 || of_library.dli_fbase != of_symbol.dli_fbase) {
+        return refuse(Reason::not_a_plugin,
+                      fmt::format("{} is not its own but that of {}", HBF_PLUGIN_QUERY_SYMBOL,
+                                  of_symbol.dli_fname ? printable(of_symbol.dli_fname) : "another library"));
     }
     return reinterpret_cast<hbf_plugin_query_fn>(symbol);
 }
@@ -144,20 +149,24 @@ tl::expected<const hbf_plugin *, Refusal> query_table(hbf_plugin_query_fn query,
     if (!table) return explain_null(query);
     // The first two members are where they are in every version.
     const uint32_t abi = table->abi_version;
-    if (table->struct_size >= offsetof(hbf_plugin, name) && (abi < host_abi_min || abi > host_abi_max)) return refuse_version(abi);
+    if (table->struct_size >= offsetof(hbf_plugin, name) && (abi < host_abi_min || abi > host_abi_max))
+        return refuse_version(abi);
     if (table->struct_size < HBF_PLUGIN_MIN_SIZE) {
-        return refuse(Reason::not_a_plugin, fmt::format("its table says {} bytes; a plugin's has at least {}", table->struct_size, HBF_PLUGIN_MIN_SIZE));
+        return refuse(Reason::not_a_plugin, fmt::format("its table says {} bytes; a plugin's has at least {}",
+                                                        table->struct_size, HBF_PLUGIN_MIN_SIZE));
     }
     if (const std::string missing = missing_members(*table); !missing.empty()) {
         return refuse(Reason::not_a_plugin, fmt::format("its table leaves out (NULL): {}", missing));
     }
     if (table->sanitizer != host_sanitizer()) {
-        return refuse(Reason::sanitizer_mismatch, fmt::format("it was built with {}, this host with {}; remedy: build both alike",
-                                                              sanitizer_name(table->sanitizer), sanitizer_name(host_sanitizer())));
+        return refuse(Reason::sanitizer_mismatch,
+                      fmt::format("it was built with {}, this host with {}; remedy: build both alike",
+                                  sanitizer_name(table->sanitizer), sanitizer_name(host_sanitizer())));
     }
     if (strnlen(table->name, 256) != expected_name.size() || expected_name != table->name) {
-        return refuse(Reason::manifest_invalid, fmt::format("the manifest calls it \"{}\", the library itself \"{}\"", expected_name,
-                                                            printable({table->name, strnlen(table->name, 80)})));
+        return refuse(Reason::manifest_invalid,
+                      fmt::format("the manifest calls it \"{}\", the library itself \"{}\"", expected_name,
+                                  printable({table->name, strnlen(table->name, 80)})));
     }
     if (ask(query, host_abi_min, host_abi_max) != table) {
         return refuse(Reason::not_a_plugin, fmt::format("{} does not give the same answer twice", HBF_PLUGIN_QUERY_SYMBOL));

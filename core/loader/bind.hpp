@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+
 #include <tl/expected.hpp>
 
 #include "core/loader/reasons.hpp"
@@ -13,8 +14,8 @@ namespace hbf::loader {
 
 inline constexpr uint32_t host_abi_min = HBF_ABI_MAKE(0, 1), host_abi_max = HBF_ABI_VERSION;
 
-std::string abi_text(uint32_t version);             // "0.1"
-uint32_t host_sanitizer() noexcept;                 // HBF_SANITIZER_* this code was built with
+std::string abi_text(uint32_t version); // "0.1"
+uint32_t host_sanitizer() noexcept;     // HBF_SANITIZER_* this code was built with
 std::string_view sanitizer_name(uint32_t kind) noexcept;
 
 // What a failed dlopen means, from its message.

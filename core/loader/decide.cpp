@@ -20,12 +20,14 @@ void choose(Entry &entry, std::map<std::string, const Entry *> &by_name, const E
     if (!first_of_its_name) {
         const Candidate &better = at->second->candidate;
         candidate.reason = Reason::duplicate_name;
-        candidate.detail = fmt::format("version {} of the same name ranks before it: {}; remedy: remove one of them, or give them names of their own",
-                                       better.version, better.manifest.string());
+        candidate.detail = fmt::format(
+            "version {} of the same name ranks before it: {}; remedy: remove one of them, or give them names of their own",
+            better.version, better.manifest.string());
     } else if (entry.rank.emulated && first_real && !candidate.pinned) {
         candidate.reason = Reason::outranked;
-        candidate.detail = fmt::format("by {} {}: no emulation serves beside a real device unless it is pinned (plugins.pin)",
-                                       first_real->candidate.name, first_real->candidate.version);
+        candidate.detail =
+            fmt::format("by {} {}: no emulation serves beside a real device unless it is pinned (plugins.pin)",
+                        first_real->candidate.name, first_real->candidate.version);
     } else {
         candidate.reason = Reason::selected;
         candidate.detail = fmt::format("{} device{}{}", candidate.devices.size(), candidate.devices.size() == 1 ? "" : "s",
@@ -72,8 +74,9 @@ Result<> check_pins(const std::vector<Entry> &entries, const NameList &pins) {
         }
         if (met) continue;
         const Candidate none, &candidate = best ? best->candidate : none;
-        return fail(Code::unavailable, fmt::format("{}: the pinned plugin \"{}\" cannot serve: {} ({}): {}", pins.where, name,
-                                                   to_string(candidate.reason), to_string(candidate.stage), candidate.detail));
+        return fail(Code::unavailable,
+                    fmt::format("{}: the pinned plugin \"{}\" cannot serve: {} ({}): {}", pins.where, name,
+                                to_string(candidate.reason), to_string(candidate.stage), candidate.detail));
     }
     return {};
 }

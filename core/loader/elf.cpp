@@ -51,8 +51,8 @@ Refusal not_a_plugin(std::string detail) {
 }
 
 Refusal wrong_arch(const std::string &built_for) {
-    return {Reason::wrong_arch, fmt::format("built for {}, this process is {}: install the {} build of it", built_for, host_name,
-                                            host_name)};
+    return {Reason::wrong_arch,
+            fmt::format("built for {}, this process is {}: install the {} build of it", built_for, host_name, host_name)};
 }
 
 std::optional<Refusal> read_header(const ByteSource &file, Elf64_Ehdr &header) {
@@ -66,7 +66,8 @@ std::optional<Refusal> read_header(const ByteSource &file, Elf64_Ehdr &header) {
         return not_a_plugin(fmt::format("a truncated ELF file of {} bytes: copy it again", file.size()));
     }
     const bool other_order = ident[EI_DATA] == (std::endian::native == std::endian::little ? ELFDATA2MSB : ELFDATA2LSB);
-    if (ident[EI_CLASS] == ELFCLASS32) return wrong_arch(other_order ? "32 bit, the other byte order" : machine_name(machine));
+    if (ident[EI_CLASS] == ELFCLASS32)
+        return wrong_arch(other_order ? "32 bit, the other byte order" : machine_name(machine));
     if (ident[EI_CLASS] != ELFCLASS64) return not_a_plugin(fmt::format("a corrupt ELF file (class {})", ident[EI_CLASS]));
     if (other_order) return wrong_arch("the other byte order");
     if (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB) {
@@ -91,23 +92,27 @@ std::optional<Refusal> read_header(const ByteSource &file, Elf64_Ehdr &header) {
 }
 
 // The checks on program headers; fills the map from addresses to file offsets.
-std::optional<Refusal> read_segments(const ByteSource &file, const Elf64_Ehdr &header, AddressMap &map, Elf64_Phdr &dynamic) {
+std::optional<Refusal> read_segments(const ByteSource &file, const Elf64_Ehdr &header, AddressMap &map,
+                                     Elf64_Phdr &dynamic) {
     constexpr uint16_t most_segments = 1024;
     if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 || header.e_phnum > most_segments) {
-        return not_a_plugin(fmt::format("a corrupt ELF file ({} program headers of {} bytes)", header.e_phnum, header.e_phentsize));
+        return not_a_plugin(
+            fmt::format("a corrupt ELF file ({} program headers of {} bytes)", header.e_phnum, header.e_phentsize));
     }
     bool has_dynamic = false;
     for (uint64_t i = 0; i < header.e_phnum; ++i) {
         Elf64_Phdr segment;
         uint64_t offset = 0;
-        if (__builtin_add_overflow(header.e_phoff, i * sizeof segment, &offset) || !file.read(offset, &segment, sizeof segment)) {
+        if (__builtin_add_overflow(header.e_phoff, i * sizeof segment, &offset) ||
+            !file.read(offset, &segment, sizeof segment)) {
             return not_a_plugin("a truncated or corrupt ELF file (its program headers lie outside it): copy it again");
         }
         if (segment.p_type != PT_LOAD && segment.p_type != PT_DYNAMIC) continue;
         uint64_t end = 0;
         if (__builtin_add_overflow(segment.p_offset, segment.p_filesz, &end) || end > file.size()) {
-            return not_a_plugin(fmt::format("a truncated or corrupt ELF file (a segment reaches to byte {} of {}): copy it again",
-                                            segment.p_offset + segment.p_filesz, file.size()));
+            return not_a_plugin(
+                fmt::format("a truncated or corrupt ELF file (a segment reaches to byte {} of {}): copy it again",
+                            segment.p_offset + segment.p_filesz, file.size()));
         }
         if (segment.p_type == PT_DYNAMIC) {
             if (has_dynamic) return not_a_plugin("a corrupt ELF file (two dynamic segments)");
@@ -123,8 +128,10 @@ std::optional<Refusal> read_segments(const ByteSource &file, const Elf64_Ehdr &h
 
 uint32_t sanitizer_of(const DynamicTables &tables) {
     for (const std::string &library : tables.needed) {
-        if (library.starts_with("libasan.so") || library.find("clang_rt.asan") != std::string::npos) return HBF_SANITIZER_ADDRESS;
-        if (library.starts_with("libtsan.so") || library.find("clang_rt.tsan") != std::string::npos) return HBF_SANITIZER_THREAD;
+        if (library.starts_with("libasan.so") || library.find("clang_rt.asan") != std::string::npos)
+            return HBF_SANITIZER_ADDRESS;
+        if (library.starts_with("libtsan.so") || library.find("clang_rt.tsan") != std::string::npos)
+            return HBF_SANITIZER_THREAD;
         if (library.find("clang_rt.msan") != std::string::npos) return HBF_SANITIZER_MEMORY;
     }
     if (tables.has_undefined("__asan_init")) return HBF_SANITIZER_ADDRESS;
@@ -176,8 +183,10 @@ ElfFacts examine_elf(const ByteSource &file, std::string_view entry) {
     facts.sanitizer = sanitizer_of(tables);
     const auto symbol = tables.find_defined(entry);
     if (!symbol) {
-        facts.refused = not_a_plugin(fmt::format("does not itself define {}, the one symbol of a plugin (a dependency's does not "
-                                                 "count; is it exported?)", entry));
+        facts.refused =
+            not_a_plugin(fmt::format("does not itself define {}, the one symbol of a plugin (a dependency's does not "
+                                     "count; is it exported?)",
+                                     entry));
     } else if (const unsigned type = ELF64_ST_TYPE(symbol->st_info); type != STT_FUNC && type != STT_GNU_IFUNC) {
         facts.refused = not_a_plugin(fmt::format("its {} is not a function", entry));
     }

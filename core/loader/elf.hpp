@@ -44,7 +44,7 @@ private:
 };
 
 struct ElfFacts {
-    std::optional<Refusal> refused; // wrong_arch or not_a_plugin
+    std::optional<Refusal> refused;  // wrong_arch or not_a_plugin
     std::vector<std::string> needed; // DT_NEEDED, in order
     uint32_t sanitizer = 0;          // HBF_SANITIZER_* it was built with, as far as its undefined symbols tell
 };

@@ -153,7 +153,8 @@ std::optional<Elf64_Sym> DynamicTables::find_gnu(std::string_view name) const {
     const uint64_t chains = buckets + uint64_t{header.buckets} * sizeof(uint32_t);
     const uint32_t wanted = gnu_hash_of(name);
     uint32_t index = 0;
-    if (!get(buckets + uint64_t{wanted % header.buckets} * sizeof index, index) || index < header.first_symbol) return std::nullopt;
+    if (!get(buckets + uint64_t{wanted % header.buckets} * sizeof index, index) || index < header.first_symbol)
+        return std::nullopt;
     for (uint64_t steps = 0; index != 0 && steps < most_chain; ++steps, ++index) {
         uint32_t hash = 0;
         if (!get(chains + uint64_t{index - header.first_symbol} * sizeof hash, hash)) return std::nullopt;
@@ -173,7 +174,8 @@ std::optional<Elf64_Sym> DynamicTables::find_sysv(std::string_view name) const {
     const uint64_t buckets = sysv_hash_ + sizeof header, chains = buckets + uint64_t{header.buckets} * sizeof(uint32_t);
     uint32_t index = 0;
     if (!get(buckets + uint64_t{sysv_hash_of(name) % header.buckets} * sizeof index, index)) return std::nullopt;
-    for (uint64_t steps = 0; index != 0 && index < header.chains && steps < std::min<uint64_t>(header.chains, most_chain); ++steps) {
+    for (uint64_t steps = 0; index != 0 && index < header.chains && steps < std::min<uint64_t>(header.chains, most_chain);
+         ++steps) {
         if (auto symbol = usable(index, name)) return symbol;
         if (!get(chains + uint64_t{index} * sizeof index, index)) return std::nullopt;
     }

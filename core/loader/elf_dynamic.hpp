@@ -32,7 +32,7 @@ class DynamicTables {
 public:
     DynamicTables(const ByteSource &file, const AddressMap &map) : file_(file), map_(map) {}
 
-    std::optional<std::string> read(const Elf64_Phdr &dynamic); // what is wrong, if anything
+    std::optional<std::string> read(const Elf64_Phdr &dynamic);         // what is wrong, if anything
     std::optional<Elf64_Sym> find_defined(std::string_view name) const; // visible to others, and defined here
     bool has_undefined(std::string_view name) const;
 

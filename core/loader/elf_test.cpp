@@ -72,7 +72,8 @@ TEST(Elf, RandomDamageIsSurvived) {
 
 TEST(Elf, AbsurdFieldsAreSurvived) {
     const std::string bytes = smallest();
-    for (const uint64_t value : {uint64_t{0}, uint64_t{1}, UINT64_MAX, UINT64_MAX - 7, uint64_t{1} << 63, uint64_t{0x7fffffff}, uint64_t{0xffffffff}}) {
+    for (const uint64_t value : {uint64_t{0}, uint64_t{1}, UINT64_MAX, UINT64_MAX - 7, uint64_t{1} << 63,
+                                 uint64_t{0x7fffffff}, uint64_t{0xffffffff}}) {
         for (size_t offset = 0; offset + sizeof value <= std::min<size_t>(bytes.size(), 4096); offset += 4) {
             std::string damaged = bytes;
             std::memcpy(damaged.data() + offset, &value, sizeof value);

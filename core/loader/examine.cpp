@@ -23,19 +23,24 @@ constexpr std::string_view host_arch = "aarch64";
 #endif
 
 std::optional<Refusal> check_manifest(const Manifest &manifest) {
-    const std::string range = manifest.abi_min == manifest.abi_max ? abi_text(manifest.abi_min)
-                                                                   : abi_text(manifest.abi_min) + " to " + abi_text(manifest.abi_max);
+    const std::string range = manifest.abi_min == manifest.abi_max
+                                  ? abi_text(manifest.abi_min)
+                                  : abi_text(manifest.abi_min) + " to " + abi_text(manifest.abi_max);
     if (manifest.abi_min > host_abi_max) {
-        return Refusal{Reason::abi_too_new, fmt::format("its manifest asks for ABI {}, this host serves {} to {}; remedy: a newer libhbf, "
-                                                        "or an older build of it", range, abi_text(host_abi_min), abi_text(host_abi_max))};
+        return Refusal{Reason::abi_too_new,
+                       fmt::format("its manifest asks for ABI {}, this host serves {} to {}; remedy: a newer libhbf, "
+                                   "or an older build of it",
+                                   range, abi_text(host_abi_min), abi_text(host_abi_max))};
     }
     if (manifest.abi_max < host_abi_min) {
-        return Refusal{Reason::abi_too_old, fmt::format("its manifest offers ABI {}, this host serves {} to {}; remedy: a newer build of it",
-                                                        range, abi_text(host_abi_min), abi_text(host_abi_max))};
+        return Refusal{Reason::abi_too_old,
+                       fmt::format("its manifest offers ABI {}, this host serves {} to {}; remedy: a newer build of it",
+                                   range, abi_text(host_abi_min), abi_text(host_abi_max))};
     }
     if (!manifest.arch.empty() && std::find(manifest.arch.begin(), manifest.arch.end(), host_arch) == manifest.arch.end()) {
-        return Refusal{Reason::wrong_arch, fmt::format("its manifest says it is for {}, this process is {}: install the {} build of it",
-                                                       fmt::join(manifest.arch, ", "), host_arch, host_arch)};
+        return Refusal{Reason::wrong_arch,
+                       fmt::format("its manifest says it is for {}, this process is {}: install the {} build of it",
+                                   fmt::join(manifest.arch, ", "), host_arch, host_arch)};
     }
     return std::nullopt;
 }
@@ -45,16 +50,19 @@ std::optional<Refusal> judge(const Walk &walk, const std::string &name, const Ex
     const auto objection = first_objection(walk, is_own_plugin(walk.real) ? &context.yardstick : nullptr);
     if (!objection) return std::nullopt;
     if (context.allow_untrusted) {
-        context.notes.push_back(fmt::format("plugin {} is used although others could change it (plugins.allow_untrusted): {}", name, *objection));
+        context.notes.push_back(fmt::format(
+            "plugin {} is used although others could change it (plugins.allow_untrusted): {}", name, *objection));
         return std::nullopt;
     }
     return Refusal{Reason::untrusted_path, *objection};
 }
 
 Refusal refusal_of_walk(const Error &error) {
-    if (error.code == Code::permission) return {Reason::permission_denied, error.message + "; remedy: let this user read it"};
+    if (error.code == Code::permission)
+        return {Reason::permission_denied, error.message + "; remedy: let this user read it"};
     if (error.code == Code::unavailable) {
-        return {Reason::manifest_invalid, "its library cannot be found: " + error.message + "; remedy: correct \"library\" in the manifest, or install it"};
+        return {Reason::manifest_invalid, "its library cannot be found: " + error.message +
+                                              "; remedy: correct \"library\" in the manifest, or install it"};
     }
     return {Reason::not_a_plugin, error.message};
 }
@@ -76,8 +84,9 @@ std::optional<Refusal> check_library(Entry &entry, const ExamineContext &context
     const ElfFacts facts = examine_elf(FileBytes(walk->file.get(), walk->identity.size), HBF_PLUGIN_QUERY_SYMBOL);
     if (facts.refused) return facts.refused;
     if (facts.sanitizer != HBF_SANITIZER_NONE && facts.sanitizer != host_sanitizer()) {
-        return Refusal{Reason::sanitizer_mismatch, fmt::format("it was built with {}, this host with {}; remedy: build both alike",
-                                                               sanitizer_name(facts.sanitizer), sanitizer_name(host_sanitizer()))};
+        return Refusal{Reason::sanitizer_mismatch,
+                       fmt::format("it was built with {}, this host with {}; remedy: build both alike",
+                                   sanitizer_name(facts.sanitizer), sanitizer_name(host_sanitizer()))};
     }
 
     entry.enter(Stage::probe);
@@ -131,8 +140,10 @@ Entry entry_of_lone_library(const std::filesystem::path &library, size_t found_i
     entry.candidate.name = stem_of(library, ".so");
     entry.rank.found_index = found_index;
     entry.enter(Stage::manifest);
-    entry.refuse({Reason::manifest_invalid, fmt::format("no manifest beside it; remedy: put NAME.plugin.toml there with library = \"{}\", or take the "
-                                                        "file away if it is no plugin", printable(library.filename().string(), 80))});
+    entry.refuse({Reason::manifest_invalid,
+                  fmt::format("no manifest beside it; remedy: put NAME.plugin.toml there with library = \"{}\", or take the "
+                              "file away if it is no plugin",
+                              printable(library.filename().string(), 80))});
     return entry;
 }
 

@@ -23,9 +23,9 @@ struct Entry {
     std::filesystem::path real; // of the library, without links
     FileIdentity identity;
     ProbeJob job;
-    std::string key;            // of its probe
+    std::string key; // of its probe
     RankKey rank;
-    bool viable = true;         // no stage has refused it
+    bool viable = true; // no stage has refused it
 
     void enter(Stage stage) { candidate.stage = stage; }
     void refuse(Refusal refusal);

@@ -28,7 +28,8 @@ InstallPaths find() {
     InstallPaths paths;
     paths.program = real_path("/proc/self/exe");
     Dl_info info = {};
-    paths.self = dladdr(&here, &info) != 0 && info.dli_fname && info.dli_fname[0] == '/' ? real_path(info.dli_fname) : paths.program;
+    paths.self =
+        dladdr(&here, &info) != 0 && info.dli_fname && info.dli_fname[0] == '/' ? real_path(info.dli_fname) : paths.program;
     if (paths.self.empty()) return paths;
 
     const fs::path folder = paths.self.parent_path();

@@ -8,11 +8,11 @@
 namespace hbf::loader {
 
 struct InstallPaths {
-    std::filesystem::path self;                 // the file this code is in: libhbf.so, or a program that holds it
-    std::filesystem::path program;              // the running executable
-    std::filesystem::path probe;                // hbf-probe, empty if there is none
-    std::filesystem::path plugins;              // the installation's own plugin folder, empty if unknown
-    bool sub_folders = false;                   // build tree: each plugin in a folder of its own
+    std::filesystem::path self;    // the file this code is in: libhbf.so, or a program that holds it
+    std::filesystem::path program; // the running executable
+    std::filesystem::path probe;   // hbf-probe, empty if there is none
+    std::filesystem::path plugins; // the installation's own plugin folder, empty if unknown
+    bool sub_folders = false;      // build tree: each plugin in a folder of its own
 };
 
 // Installed: LIBDIR/hbf/hbf-probe and LIBDIR/hbf/plugins beside LIBDIR/libhbf.so. Build tree: core/hbf-probe and

@@ -43,7 +43,8 @@ public:
         if (!node) {
             if (required) problem({}, fmt::format("the key \"{}{}\" is missing", prefix_, key));
         } else if (node->type != type) {
-            problem(node->place, fmt::format("\"{}{}\" must be {}, not {}", prefix_, key, to_string(type), to_string(node->type)));
+            problem(node->place,
+                    fmt::format("\"{}{}\" must be {}, not {}", prefix_, key, to_string(type), to_string(node->type)));
             node = nullptr;
         }
         return node;
@@ -100,7 +101,8 @@ private:
         if (node.text.size() > longest_text) {
             problem(node.place, fmt::format("\"{}{}\" is longer than {} bytes", prefix_, key, longest_text));
         } else if (printable(node.text, longest_text) != node.text) {
-            problem(node.place, fmt::format("\"{}{}\" has control or broken characters: {}", prefix_, key, printable(node.text, 64)));
+            problem(node.place,
+                    fmt::format("\"{}{}\" has control or broken characters: {}", prefix_, key, printable(node.text, 64)));
         }
     }
 
@@ -127,7 +129,8 @@ uint32_t read_abi(Reader &reader, const char *key) {
     const std::string text = reader.text(key, true);
     const auto version = parse_abi(text);
     if (!text.empty() && !version) {
-        reader.problem(reader.place(key), fmt::format("\"{}\" must be MAJOR.MINOR, like \"0.1\", not \"{}\"", key, printable(text, 32)));
+        reader.problem(reader.place(key),
+                       fmt::format("\"{}\" must be MAJOR.MINOR, like \"0.1\", not \"{}\"", key, printable(text, 32)));
     }
     return version.value_or(0);
 }
@@ -141,7 +144,9 @@ void check_library(Reader &reader, const std::string &library) {
     }
     for (const std::string &part : split(library, '/')) {
         if (part == ".." || part == "." || part.empty()) {
-            reader.problem(place, fmt::format("\"library\" must lie beside or below the manifest, without \".\" and \"..\": \"{}\"", library));
+            reader.problem(
+                place,
+                fmt::format("\"library\" must lie beside or below the manifest, without \".\" and \"..\": \"{}\"", library));
             return;
         }
     }
@@ -158,8 +163,10 @@ void read_needs(Reader &reader, Manifest &manifest) {
     manifest.environment = reader.list("environment");
     for (const std::string &pattern : manifest.pci) {
         if (!pci_pattern_is_valid(pattern)) {
-            reader.problem(reader.place("pci"), fmt::format("\"{}\" is no PCI pattern: VENDOR:DEVICE in hex, * for any device, "
-                                                            "like \"1234:*\", and :CLASS where wanted", pattern));
+            reader.problem(reader.place("pci"),
+                           fmt::format("\"{}\" is no PCI pattern: VENDOR:DEVICE in hex, * for any device, "
+                                       "like \"1234:*\", and :CLASS where wanted",
+                                       pattern));
         }
     }
     for (const std::string &node : manifest.nodes) {
@@ -189,9 +196,11 @@ bool is_plugin_name(std::string_view name) noexcept {
 }
 
 Result<Manifest> parse_manifest(std::string_view text, const std::string &file) {
-    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return fail(Code::invalid, file + ": an empty manifest");
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+        return fail(Code::invalid, file + ": an empty manifest");
     if (const auto line = overlong_line(text)) {
-        return fail(Code::invalid, fmt::format("{}:{}:{}: a line of more than {} bytes", file, *line, longest_line + 1, longest_line));
+        return fail(Code::invalid,
+                    fmt::format("{}:{}:{}: a line of more than {} bytes", file, *line, longest_line + 1, longest_line));
     }
     const auto root = parse_toml(text, file);
     if (!root) return fail(root.error().code, printable(root.error().message));
@@ -202,7 +211,8 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string &file) 
     reader.integer("format", 1, 1, true);
     manifest.name = reader.text("name", true);
     if (!manifest.name.empty() && !is_plugin_name(manifest.name)) {
-        reader.problem(reader.place("name"), fmt::format("\"{}\" is no plugin name ([a-z][a-z0-9_-]*, at most 64)", printable(manifest.name, 80)));
+        reader.problem(reader.place("name"),
+                       fmt::format("\"{}\" is no plugin name ([a-z][a-z0-9_-]*, at most 64)", printable(manifest.name, 80)));
     }
     manifest.vendor = reader.text("vendor", true);
     manifest.version = reader.text("version", true);
@@ -211,11 +221,13 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string &file) 
     manifest.abi_min = read_abi(reader, "abi_min");
     manifest.abi_max = read_abi(reader, "abi_max");
     if (manifest.abi_min > manifest.abi_max) {
-        reader.problem(reader.place("abi_min"), fmt::format("\"abi_min\" {} is above \"abi_max\" {}", abi_text(manifest.abi_min), abi_text(manifest.abi_max)));
+        reader.problem(reader.place("abi_min"), fmt::format("\"abi_min\" {} is above \"abi_max\" {}",
+                                                            abi_text(manifest.abi_min), abi_text(manifest.abi_max)));
     }
     const std::string kind = reader.text("kind", true);
     if (!kind.empty() && kind != "device" && kind != "emulation") {
-        reader.problem(reader.place("kind"), fmt::format("\"kind\" must be \"device\" or \"emulation\", not \"{}\"", printable(kind, 32)));
+        reader.problem(reader.place("kind"),
+                       fmt::format("\"kind\" must be \"device\" or \"emulation\", not \"{}\"", printable(kind, 32)));
     }
     manifest.emulation = kind == "emulation";
     manifest.priority = static_cast<int>(reader.integer("priority", -1000000, 1000000, false).value_or(0));

@@ -26,8 +26,10 @@ std::string replaced(const std::string &from, const std::string &to) {
 }
 
 TEST(Manifest, EveryKeyIsRead) {
-    const auto manifest = parse_manifest(text("priority = -3\narch = [\"x86_64\", \"aarch64\"]\n[needs]\npci = [\"1b36:*\", \"1B36:0010:01\"]\n"
-                                              "nodes = [\"/dev/acme*\"]\ndriver_files = [\"libacme.so.1\"]\nenvironment = [\"ACME_*\"]\n"), "f");
+    const auto manifest = parse_manifest(
+        text("priority = -3\narch = [\"x86_64\", \"aarch64\"]\n[needs]\npci = [\"1b36:*\", \"1B36:0010:01\"]\n"
+             "nodes = [\"/dev/acme*\"]\ndriver_files = [\"libacme.so.1\"]\nenvironment = [\"ACME_*\"]\n"),
+        "f");
     ASSERT_TRUE(manifest) << manifest.error().message;
     EXPECT_EQ(manifest->name, "acme");
     EXPECT_EQ(manifest->library, "acme.so");
@@ -43,10 +45,13 @@ TEST(Manifest, EveryKeyIsRead) {
 }
 
 TEST(Manifest, WrongTypesSayLineAndColumn) {
-    EXPECT_EQ(error_of(text("priority = \"high\"\n")), "acme.plugin.toml:9:12: \"priority\" must be an integer, not a string");
+    EXPECT_EQ(error_of(text("priority = \"high\"\n")),
+              "acme.plugin.toml:9:12: \"priority\" must be an integer, not a string");
     EXPECT_EQ(error_of(replaced("\"acme\"", "7")), "acme.plugin.toml:2:8: \"name\" must be a string, not an integer");
-    EXPECT_EQ(error_of(text("[needs]\npci = \"1b36:*\"\n")), "acme.plugin.toml:10:7: \"needs.pci\" must be a list, not a string");
-    EXPECT_EQ(error_of(text("[needs]\nnodes = [1]\n")), "acme.plugin.toml:10:10: \"needs.nodes\" must hold strings that are not empty, not an integer");
+    EXPECT_EQ(error_of(text("[needs]\npci = \"1b36:*\"\n")),
+              "acme.plugin.toml:10:7: \"needs.pci\" must be a list, not a string");
+    EXPECT_EQ(error_of(text("[needs]\nnodes = [1]\n")),
+              "acme.plugin.toml:10:10: \"needs.nodes\" must hold strings that are not empty, not an integer");
     EXPECT_EQ(error_of(text("needs = 1\n")), "acme.plugin.toml:9:9: \"needs\" must be a table, not an integer");
 }
 
@@ -64,20 +69,36 @@ TEST(Manifest, WhatIsMissingIsNamed) {
         std::string manifest = text();
         const size_t at = manifest.find(key);
         manifest.erase(at, manifest.find('\n', at) + 1 - at);
-        EXPECT_NE(error_of(manifest).find(std::string("\"") + key + "\" is missing"), std::string::npos) << error_of(manifest);
+        EXPECT_NE(error_of(manifest).find(std::string("\"") + key + "\" is missing"), std::string::npos)
+            << error_of(manifest);
     }
 }
 
 TEST(Manifest, BadValuesAreRefused) {
-    for (const auto &[from, to] : std::initializer_list<std::pair<const char *, const char *>>{
-             {"format = 1", "format = 2"}, {"\"acme\"", "\"Acme\""}, {"\"acme\"", "\"\""}, {"\"acme\"", "\"a/b\""}, {"\"acme.so\"", "\"/acme.so\""},
-             {"\"acme.so\"", "\"../acme.so\""}, {"\"acme.so\"", "\"x/../../acme.so\""}, {"\"acme.so\"", "\"./acme.so\""}, {"\"acme.so\"", "\"a//b.so\""},
-             {"\"acme.so\"", "\"\""}, {"\"acme.so\"", "\"a\\u0000b\""}, {"\"0.1\"", "\"0\""}, {"\"0.1\"", "\"0.1.2\""}, {"\"0.1\"", "\"0.99999\""},
-             {"\"0.1\"", "\"0.2\""}, {"\"0.1\"", "\"\""}, {"\"device\"", "\"gpu\""}, {"\"Test\"", "\"a\\u001b[2J\""}}) {
+    for (const auto &[from, to] :
+         std::initializer_list<std::pair<const char *, const char *>>{{"format = 1", "format = 2"},
+                                                                      {"\"acme\"", "\"Acme\""},
+                                                                      {"\"acme\"", "\"\""},
+                                                                      {"\"acme\"", "\"a/b\""},
+                                                                      {"\"acme.so\"", "\"/acme.so\""},
+                                                                      {"\"acme.so\"", "\"../acme.so\""},
+                                                                      {"\"acme.so\"", "\"x/../../acme.so\""},
+                                                                      {"\"acme.so\"", "\"./acme.so\""},
+                                                                      {"\"acme.so\"", "\"a//b.so\""},
+                                                                      {"\"acme.so\"", "\"\""},
+                                                                      {"\"acme.so\"", "\"a\\u0000b\""},
+                                                                      {"\"0.1\"", "\"0\""},
+                                                                      {"\"0.1\"", "\"0.1.2\""},
+                                                                      {"\"0.1\"", "\"0.99999\""},
+                                                                      {"\"0.1\"", "\"0.2\""},
+                                                                      {"\"0.1\"", "\"\""},
+                                                                      {"\"device\"", "\"gpu\""},
+                                                                      {"\"Test\"", "\"a\\u001b[2J\""}}) {
         EXPECT_NE(error_of(replaced(from, to)), "") << from << " -> " << to;
     }
     EXPECT_EQ(error_of(replaced("acme.so", "lib/acme.so")), "");
-    for (const char *pci : {"", "1b36", "1b36:", ":*", "*:*", "1b36:*:", "1b36:*:0", "1b36:*:030", "1b36:12345", "g000:*", "1b36:*:03:00"}) {
+    for (const char *pci :
+         {"", "1b36", "1b36:", ":*", "*:*", "1b36:*:", "1b36:*:0", "1b36:*:030", "1b36:12345", "g000:*", "1b36:*:03:00"}) {
         EXPECT_NE(error_of(text("[needs]\npci = [\"" + std::string(pci) + "\"]\n")), "") << pci;
     }
     for (const char *node : {"acme", "/proc/x", "/dev/../etc/passwd"}) {
@@ -103,7 +124,8 @@ TEST(Manifest, SizesAreBounded) {
 }
 
 TEST(Manifest, KeysThatStartLikeNoneAreRefused) {
-    for (const char *line : {"[.a]\n", "[[.a]]\n", ".a = 1\n", "[a..b]\n", "a. = 1\n", "= 1\n", "[]\n", "[a.]\n", "x = {.a = 1}\n"}) {
+    for (const char *line :
+         {"[.a]\n", "[[.a]]\n", ".a = 1\n", "[a..b]\n", "a. = 1\n", "= 1\n", "[]\n", "[a.]\n", "x = {.a = 1}\n"}) {
         EXPECT_NE(error_of(text(line)), "") << line;
     }
 }
@@ -119,10 +141,12 @@ TEST(Manifest, RandomDamageIsSurvived) {
     std::mt19937 random(7);
     for (int round = 0; round < 5000; ++round) {
         std::string damaged = good;
-        for (unsigned flips = 1 + random() % 4; flips > 0; --flips) damaged[random() % damaged.size()] = static_cast<char>(random());
+        for (unsigned flips = 1 + random() % 4; flips > 0; --flips)
+            damaged[random() % damaged.size()] = static_cast<char>(random());
         const auto parsed = parse_manifest(damaged, "f");
         if (!parsed) {
-            for (const char c : parsed.error().message) ASSERT_FALSE(static_cast<unsigned char>(c) < 0x20) << "control byte in a message";
+            for (const char c : parsed.error().message)
+                ASSERT_FALSE(static_cast<unsigned char>(c) < 0x20) << "control byte in a message";
         }
     }
     for (size_t length = 0; length < good.size(); ++length) error_of(good.substr(0, length));
@@ -133,8 +157,10 @@ TEST(Manifest, PciPatternsMatch) {
     device.vendor = 0x1b36;
     device.device = 0x0010;
     device.class_code = 0x010802;
-    for (const char *pattern : {"1b36:*", "1B36:0010", "1b36:*:01", "1b36:0010:0108", "1b36:*:010802"}) EXPECT_TRUE(pci_matches(pattern, device)) << pattern;
-    for (const char *pattern : {"1b37:*", "1b36:0011", "1b36:*:03", "1b36:0010:0107", "1b36:*:010803"}) EXPECT_FALSE(pci_matches(pattern, device)) << pattern;
+    for (const char *pattern : {"1b36:*", "1B36:0010", "1b36:*:01", "1b36:0010:0108", "1b36:*:010802"})
+        EXPECT_TRUE(pci_matches(pattern, device)) << pattern;
+    for (const char *pattern : {"1b37:*", "1b36:0011", "1b36:*:03", "1b36:0010:0107", "1b36:*:010803"})
+        EXPECT_FALSE(pci_matches(pattern, device)) << pattern;
 }
 
 } // namespace

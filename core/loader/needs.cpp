@@ -32,15 +32,18 @@ std::string root_prefix(const std::filesystem::path &root) {
 std::optional<Refusal> missing_node(const std::string &pattern, const std::filesystem::path &root) {
     const std::vector<std::string> nodes = expand(root, pattern);
     if (nodes.empty()) {
-        return Refusal{Reason::driver_absent, fmt::format("{} does not exist; remedy: install or load the driver that makes it", pattern)};
+        return Refusal{Reason::driver_absent,
+                       fmt::format("{} does not exist; remedy: install or load the driver that makes it", pattern)};
     }
     // With several nodes of a kind (one a device), one that can be opened is enough.
     std::optional<Refusal> denied;
     for (const std::string &node : nodes) {
         if (faccessat(AT_FDCWD, (root_prefix(root) + node).c_str(), R_OK | W_OK, AT_EACCESS) == 0) return std::nullopt;
         if (!denied) {
-            denied = Refusal{Reason::permission_denied, fmt::format("{} may not be opened for reading and writing ({}); remedy: join the group "
-                                                                    "that owns it (ls -l {})", node, std::strerror(errno), node)};
+            denied = Refusal{Reason::permission_denied,
+                             fmt::format("{} may not be opened for reading and writing ({}); remedy: join the group "
+                                         "that owns it (ls -l {})",
+                                         node, std::strerror(errno), node)};
         }
     }
     return denied;
@@ -62,11 +65,12 @@ std::vector<std::string> expand(const std::filesystem::path &root, const std::st
 std::optional<Refusal> unmet_need(const Manifest &manifest, const Inventory &inventory) {
     if (!manifest.pci.empty()) {
         const bool found = std::any_of(inventory.pci.begin(), inventory.pci.end(), [&](const PciDevice &device) {
-            return std::any_of(manifest.pci.begin(), manifest.pci.end(), [&](const std::string &p) { return pci_matches(p, device); });
+            return std::any_of(manifest.pci.begin(), manifest.pci.end(),
+                               [&](const std::string &p) { return pci_matches(p, device); });
         });
         if (!found) {
-            return Refusal{Reason::no_device, fmt::format("none of this machine's {} PCI devices is one of {}", inventory.pci.size(),
-                                                          fmt::join(manifest.pci, ", "))};
+            return Refusal{Reason::no_device, fmt::format("none of this machine's {} PCI devices is one of {}",
+                                                          inventory.pci.size(), fmt::join(manifest.pci, ", "))};
         }
     }
     for (const std::string &node : manifest.nodes) {

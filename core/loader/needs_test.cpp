@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 #include "core/loader/hostile/scene.hpp"
 #include "core/loader/needs.hpp"

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+
 #include <tl/expected.hpp>
 
 #include "core/loader/identity.hpp"

@@ -58,7 +58,8 @@ bool pci_matches(std::string_view pattern, const PciDevice &device) noexcept {
         const auto end = fmt::format_to_n(text, sizeof text, "{:0{}x}", value, digits).out;
         return std::string_view(text, static_cast<size_t>(end - text));
     };
-    return same_hex(parts.vendor, hex(device.vendor, 4)) && (parts.device == "*" || same_hex(parts.device, hex(device.device, 4))) &&
+    return same_hex(parts.vendor, hex(device.vendor, 4)) &&
+           (parts.device == "*" || same_hex(parts.device, hex(device.device, 4))) &&
            same_hex(parts.class_code, hex(device.class_code, 6));
 }
 

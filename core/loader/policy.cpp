@@ -36,7 +36,8 @@ Result<> Policy::check_names(const std::vector<std::string> &known) const {
             if (contains(known, name)) continue;
             std::string hint = did_you_mean(name, known);
             if (hint.empty()) hint = known.empty() ? "; none was found" : fmt::format("; found: {}", fmt::join(known, ", "));
-            return fail(Code::invalid, fmt::format("{}: no plugin is called \"{}\"{}", list->where, printable(name, 80), hint));
+            return fail(Code::invalid,
+                        fmt::format("{}: no plugin is called \"{}\"{}", list->where, printable(name, 80), hint));
         }
     }
     return {};
@@ -47,7 +48,8 @@ std::optional<Refusal> Policy::objection(std::string_view plugin) const {
         return Refusal{Reason::denied_by_config, fmt::format("{} denies it; remedy: take it off that list", deny.where)};
     }
     if (!allow.names.empty() && !contains(allow.names, plugin)) {
-        return Refusal{Reason::not_in_allow_list, fmt::format("{} allows only {}; remedy: add it there", allow.where, fmt::join(allow.names, ", "))};
+        return Refusal{Reason::not_in_allow_list,
+                       fmt::format("{} allows only {}; remedy: add it there", allow.where, fmt::join(allow.names, ", "))};
     }
     return std::nullopt;
 }

@@ -24,11 +24,13 @@ constexpr size_t largest_answer = 4 * 1024 * 1024, kept_output = 4096;
 // A pipe whose ends lie above the descriptors that the child is given.
 Result<> make_pipe(Fd &read_end, Fd &write_end) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return fail(Code::exhausted, fmt::format("no pipe for a probe: {}", std::strerror(errno)));
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return fail(Code::exhausted, fmt::format("no pipe for a probe: {}", std::strerror(errno)));
     Fd raw_read(ends[0]), raw_write(ends[1]);
     read_end.reset(fcntl(raw_read.get(), F_DUPFD_CLOEXEC, 10));
     write_end.reset(fcntl(raw_write.get(), F_DUPFD_CLOEXEC, 10));
-    if (!read_end || !write_end) return fail(Code::exhausted, fmt::format("no descriptor for a probe: {}", std::strerror(errno)));
+    if (!read_end || !write_end)
+        return fail(Code::exhausted, fmt::format("no descriptor for a probe: {}", std::strerror(errno)));
     fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
     return {};
 }
@@ -37,7 +39,8 @@ Result<> make_pipe(Fd &read_end, Fd &write_end) {
 Result<Fd> make_request(const std::string &text) {
     Fd raw(memfd_create("hbf-probe-request", MFD_CLOEXEC));
     Fd file(raw ? fcntl(raw.get(), F_DUPFD_CLOEXEC, 10) : -1);
-    if (!file || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) || lseek(file.get(), 0, SEEK_SET) != 0) {
+    if (!file || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+        lseek(file.get(), 0, SEEK_SET) != 0) {
         return fail(Code::exhausted, fmt::format("no memory for a probe's request: {}", std::strerror(errno)));
     }
     return file;
@@ -72,7 +75,9 @@ int prepare(SpawnSetup &setup, const Fd &request, const Fd &output, const Fd &an
     if (!error) error = posix_spawnattr_setsigmask(&setup.attributes, &none);
     if (!error) error = posix_spawnattr_setsigdefault(&setup.attributes, &all);
     if (!error) error = posix_spawnattr_setpgroup(&setup.attributes, 0);
-    if (!error) error = posix_spawnattr_setflags(&setup.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    if (!error)
+        error = posix_spawnattr_setflags(&setup.attributes,
+                                         POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     return error;
 }
 
@@ -109,7 +114,8 @@ Result<> ProbeChild::start(const std::filesystem::path &program, const ProbeJob 
     std::string name = program.string();
     char *arguments[] = {name.data(), nullptr};
     int error = prepare(setup, *request, output, answer);
-    if (!error) error = posix_spawn(&child_.id, program.c_str(), &setup.actions, &setup.attributes, arguments, environment.data());
+    if (!error)
+        error = posix_spawn(&child_.id, program.c_str(), &setup.actions, &setup.attributes, arguments, environment.data());
     if (error) {
         child_.id = -1;
         return fail(Code::unsupported, fmt::format("{}: cannot be started: {}", program.string(), std::strerror(error)));
@@ -146,8 +152,10 @@ void ProbeChild::finish(bool kill_first) {
     do got = waitpid(child_.id, &status, 0);
     while (got < 0 && errno == EINTR);
     // An embedding program that ignores SIGCHLD, or waits for every child, takes the status from us.
-    if (got == child_.id) status_ = status;
-    else status_lost_ = true;
+    if (got == child_.id)
+        status_ = status;
+    else
+        status_lost_ = true;
     child_.id = -1;
     ended_at_ = Clock::now();
     over_ = true;
@@ -182,22 +190,28 @@ ProbeOutcome ProbeChild::outcome() const {
     const bool exited_well = status_lost_ || (status_ && WIFEXITED(*status_) && WEXITSTATUS(*status_) == 0);
     if (flooded_) {
         outcome.record.reason = creating ? Reason::create_failed : Reason::probe_failed;
-        outcome.record.detail = fmt::format("printed more than {} KiB in {} and was stopped; a plugin writes to the host's log, not to stdout or stderr",
-                                            output_limit_ / 1024, to_string(step));
+        outcome.record.detail = fmt::format(
+            "printed more than {} KiB in {} and was stopped; a plugin writes to the host's log, not to stdout or stderr",
+            output_limit_ / 1024, to_string(step));
     } else if (timed_out_) {
         const double seconds = std::chrono::duration<double>(time_).count();
         outcome.record.reason = creating ? Reason::create_failed : Reason::probe_timeout;
-        outcome.record.detail = fmt::format("did not return from {} within {:.3g} s and was stopped; remedy: if the driver is only slow, "
-                                            "raise plugins.probe_timeout_s", to_string(step), seconds);
+        outcome.record.detail =
+            fmt::format("did not return from {} within {:.3g} s and was stopped; remedy: if the driver is only slow, "
+                        "raise plugins.probe_timeout_s",
+                        to_string(step), seconds);
     } else if (auto record = answer(); record && exited_well) {
         outcome.record = std::move(*record);
         outcome.answered = true;
         if (output_size_ > 0) {
-            outcome.record.notes.push_back(fmt::format("printed {} bytes while it was probed: {}", output_size_, printable(last_line(output_text_), 160)));
+            outcome.record.notes.push_back(fmt::format("printed {} bytes while it was probed: {}", output_size_,
+                                                       printable(last_line(output_text_), 160)));
         }
     } else if (status_lost_) {
-        outcome.record.detail = fmt::format("ended in {} without an answer; why is not known, since this program ignores SIGCHLD or "
-                                            "waits for every child itself", to_string(step));
+        outcome.record.detail =
+            fmt::format("ended in {} without an answer; why is not known, since this program ignores SIGCHLD or "
+                        "waits for every child itself",
+                        to_string(step));
     } else {
         Refusal refusal = refusal_of_end(status_.value_or(0), step, output_text_);
         outcome.record.reason = refusal.reason;
@@ -212,7 +226,8 @@ Refusal refusal_of_end(int status, ProbeStep step, std::string_view output) {
     if (WIFSIGNALED(status)) {
         const char *name = sigabbrev_np(WTERMSIG(status));
         return {creating ? Reason::create_failed : Reason::probe_crashed,
-                fmt::format("crashed with SIG{} in {}{}", name ? name : std::to_string(WTERMSIG(status)), to_string(step), said)};
+                fmt::format("crashed with SIG{} in {}{}", name ? name : std::to_string(WTERMSIG(status)), to_string(step),
+                            said)};
     }
     return {creating ? Reason::create_failed : Reason::probe_failed,
             fmt::format("exited with status {} before answering, in {}{}", WEXITSTATUS(status), to_string(step), said)};

@@ -24,8 +24,8 @@ public:
     ~ProbeChild(); // kills what still runs
 
     Result<> start(const std::filesystem::path &program, const ProbeJob &job);
-    void listen();                        // takes in what is there to read, without waiting
-    bool ended(Clock::time_point now);    // also stops it when its time or output is used up
+    void listen();                     // takes in what is there to read, without waiting
+    bool ended(Clock::time_point now); // also stops it when its time or output is used up
     ProbeOutcome outcome() const;
 
     size_t job() const { return job_; }

@@ -25,8 +25,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // A name ending in * is a prefix.
-constexpr std::array common_variables = {"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_*", "TZ", "TMPDIR", "XDG_*", "LD_LIBRARY_PATH",
-                                         "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"};
+constexpr std::array common_variables = {
+    "PATH",         "HOME",        "USER",  "LOGNAME",         "LANG",         "LC_*",
+    "TZ",           "TMPDIR",      "XDG_*", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS",
+    "TSAN_OPTIONS", "LSAN_OPTIONS"};
 
 void add_variable(const std::string &pattern, std::vector<std::string> &out) {
     if (pattern.ends_with('*')) {
@@ -46,8 +48,8 @@ std::string file_facts(const std::string &path) {
     struct stat facts = {};
     if (stat(path.c_str(), &facts) != 0) return "absent";
     const FileIdentity id = FileIdentity::of(facts);
-    return fmt::format("{} {} {} {} {:o} {} {} {}", id.inode, id.size, id.modified_ns, id.changed_ns, facts.st_mode, facts.st_uid,
-                       facts.st_gid, facts.st_rdev);
+    return fmt::format("{} {} {} {} {:o} {} {} {}", id.inode, id.size, id.modified_ns, id.changed_ns, facts.st_mode,
+                       facts.st_uid, facts.st_gid, facts.st_rdev);
 }
 
 // Files of sysfs and procfs get new times at each look; what they say is what counts: a driver's version, mostly.
@@ -86,7 +88,8 @@ std::vector<std::string> driver_paths(const std::string &pattern, const fs::path
 
 // Readings that differ from one moment to the next decide nothing.
 bool is_fleeting(const std::string &setting) {
-    return setting.starts_with("edac") || setting.ends_with("_free") || setting.ends_with("_available") || setting.ends_with("_current");
+    return setting.starts_with("edac") || setting.ends_with("_free") || setting.ends_with("_available") ||
+           setting.ends_with("_current");
 }
 
 std::string below(const fs::path &root, const std::string &path) {
@@ -107,20 +110,25 @@ std::vector<std::string> probe_environment(const Manifest &manifest) {
 
 std::string machine_key(const Inventory &inventory) {
     std::string key = fmt::format("libhbf {} abi {} sanitizer {}\n", version(), abi_text(host_abi_max), host_sanitizer());
-    key += fmt::format("self {}\nprobe {}\n", file_facts(install_paths().self.string()), file_facts(install_paths().probe.string()));
-    key += fmt::format("boot {} kernel {}\nroot {}\n", inventory.boot_id, inventory.kernel, counted(inventory.root.string()));
+    key += fmt::format("self {}\nprobe {}\n", file_facts(install_paths().self.string()),
+                       file_facts(install_paths().probe.string()));
+    key +=
+        fmt::format("boot {} kernel {}\nroot {}\n", inventory.boot_id, inventory.kernel, counted(inventory.root.string()));
     std::array<gid_t, 1024> groups;
     const int count = getgroups(groups.size(), groups.data());
-    key += fmt::format("user {} {} {}\n", geteuid(), getegid(), fmt::join(groups.begin(), groups.begin() + std::max(count, 0), ","));
+    key += fmt::format("user {} {} {}\n", geteuid(), getegid(),
+                       fmt::join(groups.begin(), groups.begin() + std::max(count, 0), ","));
     for (const PciDevice &device : inventory.pci) {
-        key += fmt::format("pci {} {:04x}:{:04x} {:06x} {} {}\n", device.address, device.vendor, device.device, device.class_code,
-                           device.numa_node, device.driver);
+        key += fmt::format("pci {} {:04x}:{:04x} {:06x} {} {}\n", device.address, device.vendor, device.device,
+                           device.class_code, device.numa_node, device.driver);
     }
     for (const NumaNode &node : inventory.nodes) {
         key += fmt::format("node {} {} {} {}\n", node.id, node.memory_bytes, fmt::join(node.cpus, ","), node.cxl);
     }
-    for (const DaxDevice &dax : inventory.dax) key += fmt::format("dax {} {} {} {}\n", dax.name, dax.mode, dax.size, dax.target_node);
-    for (const BlockDevice &block : inventory.blocks) key += fmt::format("block {} {} {}\n", block.name, block.size, counted(block.model));
+    for (const DaxDevice &dax : inventory.dax)
+        key += fmt::format("dax {} {} {} {}\n", dax.name, dax.mode, dax.size, dax.target_node);
+    for (const BlockDevice &block : inventory.blocks)
+        key += fmt::format("block {} {} {}\n", block.name, block.size, counted(block.model));
     for (const auto &[name, setting] : inventory.settings) {
         if (!is_fleeting(name)) key += fmt::format("setting {} {}\n", name, counted(setting.value.value_or("?")));
     }
@@ -129,11 +137,14 @@ std::string machine_key(const Inventory &inventory) {
 }
 
 std::string plugin_key(const Manifest &manifest, const ProbeJob &job, const std::string &sha256, const fs::path &root) {
-    std::string key = fmt::format("library {} {}\nname {} {}\n", counted(job.request.library), sha256, manifest.name, manifest.emulation);
-    for (const auto &[name, value] : job.request.options) key += fmt::format("option {} {}\n", counted(name), counted(value));
+    std::string key =
+        fmt::format("library {} {}\nname {} {}\n", counted(job.request.library), sha256, manifest.name, manifest.emulation);
+    for (const auto &[name, value] : job.request.options)
+        key += fmt::format("option {} {}\n", counted(name), counted(value));
     for (const std::string &variable : job.environment) key += fmt::format("environment {}\n", counted(variable));
     for (const std::string &pattern : manifest.nodes) {
-        for (const std::string &node : expand(root, pattern)) key += fmt::format("node {} {}\n", counted(node), file_facts(below(root, node)));
+        for (const std::string &node : expand(root, pattern))
+            key += fmt::format("node {} {}\n", counted(node), file_facts(below(root, node)));
     }
     for (const std::string &pattern : manifest.driver_files) {
         for (const std::string &path : driver_paths(pattern, root)) {

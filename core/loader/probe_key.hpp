@@ -15,7 +15,8 @@ namespace hbf::loader {
 std::string machine_key(const Inventory &inventory);
 
 // What is this plugin's: file contents, options, environment, the driver files and device nodes it names.
-std::string plugin_key(const Manifest &manifest, const ProbeJob &job, const std::string &sha256, const std::filesystem::path &root);
+std::string plugin_key(const Manifest &manifest, const ProbeJob &job, const std::string &sha256,
+                       const std::filesystem::path &root);
 
 // What the probe of this plugin is given of this process's environment, sorted: what programs and their libraries commonly
 // need, and what its manifest names. Nothing of it in a privileged process.

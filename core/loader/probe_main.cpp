@@ -20,7 +20,8 @@
 
 // A crash is to end the process by its signal, so that the loader can name it, whatever this was built with.
 extern "C" const char *__asan_default_options() {
-    return "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:detect_leaks=0:allocator_may_return_null=1";
+    return "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:detect_leaks=0:allocator_may_"
+           "return_null=1";
 }
 extern "C" const char *__tsan_default_options() {
     return "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0";

@@ -32,7 +32,8 @@ void wait_for_news(const std::vector<ProbeChild> &running) {
 
 } // namespace
 
-Result<std::vector<ProbeOutcome>> run_probes(const std::filesystem::path &program, const std::vector<ProbeJob> &jobs, const ProbeLimits &limits) {
+Result<std::vector<ProbeOutcome>> run_probes(const std::filesystem::path &program, const std::vector<ProbeJob> &jobs,
+                                             const ProbeLimits &limits) {
     std::vector<ProbeOutcome> outcomes(jobs.size());
     std::vector<ProbeChild> running; // their destructor ends them on every way out
     running.reserve(limits.at_once);

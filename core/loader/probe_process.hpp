@@ -18,7 +18,7 @@ struct ProbeJob {
 };
 
 struct ProbeOutcome {
-    ProbeRecord record;  // its reason says how it went, also where the process crashed or hung
+    ProbeRecord record;    // its reason says how it went, also where the process crashed or hung
     bool answered = false; // the record came from the process itself, complete
     double milliseconds = 0;
 };
@@ -27,7 +27,7 @@ struct ProbeLimits {
     std::chrono::milliseconds time{10'000}; // of one probe
     size_t output = 256 * 1024;             // bytes that one plugin may print before it is stopped
     size_t at_once = 16;
-    std::function<bool()> cancelled;        // may be empty
+    std::function<bool()> cancelled; // may be empty
 };
 
 // Outcomes in the order of the jobs. Code::cancelled once `cancelled` says so; no process is left behind in either case.

@@ -126,13 +126,15 @@ TEST_F(ProbeProcess, ManyRunSideBySideAndKeepTheirPlaces) {
     std::vector<ProbeJob> jobs;
     for (int i = 0; i < 40; ++i) {
         const std::string name = i % 3 == 0 ? "probe_segv" : i % 3 == 1 ? "good" : "answer_busy";
-        if (i < 3) hostile::write_bytes(scene.top() / (name + ".so"), hostile::read_bytes(hostile::built() / "chameleon.so"));
+        if (i < 3)
+            hostile::write_bytes(scene.top() / (name + ".so"), hostile::read_bytes(hostile::built() / "chameleon.so"));
         jobs.push_back(job_for(scene, name));
     }
     const auto outcomes = run_probes(install_paths().probe, jobs, {});
     ASSERT_TRUE(outcomes);
     const Reason wanted[] = {Reason::probe_crashed, Reason::selected, Reason::device_busy};
-    for (size_t i = 0; i < jobs.size(); ++i) EXPECT_EQ((*outcomes)[i].record.reason, wanted[i % 3]) << i << (*outcomes)[i].record.detail;
+    for (size_t i = 0; i < jobs.size(); ++i)
+        EXPECT_EQ((*outcomes)[i].record.reason, wanted[i % 3]) << i << (*outcomes)[i].record.detail;
 }
 
 TEST_F(ProbeProcess, AProgramThatCannotBeStartedIsAnError) {
@@ -162,7 +164,9 @@ TEST_F(ProbeProcess, NoProbeOutlivesItsLoader) {
                     std::ifstream stat_file("/proc/" + std::string(entry->d_name) + "/stat");
                     int id = 0, parent = 0;
                     std::string name, state;
-                    if (stat_file >> id >> name >> state >> parent && parent == getpid() && write(ends[1], &id, sizeof id) < 0) _exit(1);
+                    if (stat_file >> id >> name >> state >> parent && parent == getpid() &&
+                        write(ends[1], &id, sizeof id) < 0)
+                        _exit(1);
                 }
             }
             return false;

@@ -18,13 +18,27 @@ std::string dump(const json &document) {
 }
 
 json to_json(const TierInfo &tier) {
-    json out = {{"index", tier.index}, {"kind", static_cast<uint32_t>(tier.kind)}, {"media", tier.media},
-                {"emulated", tier.emulated}, {"cpu", tier.cpu_access}, {"device", tier.device_access}, {"dma", tier.dma_access},
-                {"persistent", tier.persistent}, {"numa_bound", tier.numa_bound}, {"degraded", tier.degraded},
-                {"numa_node", tier.numa_node}, {"line_size", tier.line_size}, {"capacity", tier.capacity},
-                {"available", tier.available}, {"granule", tier.granule}, {"alignment", tier.alignment},
-                {"copy_alignment", tier.copy_alignment}, {"bandwidth", tier.nominal_bandwidth},
-                {"latency_ns", tier.nominal_latency_ns}, {"name", tier.name}, {"detail", tier.detail}};
+    json out = {{"index", tier.index},
+                {"kind", static_cast<uint32_t>(tier.kind)},
+                {"media", tier.media},
+                {"emulated", tier.emulated},
+                {"cpu", tier.cpu_access},
+                {"device", tier.device_access},
+                {"dma", tier.dma_access},
+                {"persistent", tier.persistent},
+                {"numa_bound", tier.numa_bound},
+                {"degraded", tier.degraded},
+                {"numa_node", tier.numa_node},
+                {"line_size", tier.line_size},
+                {"capacity", tier.capacity},
+                {"available", tier.available},
+                {"granule", tier.granule},
+                {"alignment", tier.alignment},
+                {"copy_alignment", tier.copy_alignment},
+                {"bandwidth", tier.nominal_bandwidth},
+                {"latency_ns", tier.nominal_latency_ns},
+                {"name", tier.name},
+                {"detail", tier.detail}};
     if (tier.domain) out["domain"] = *tier.domain;
     if (tier.extended_by) out["extended_by"] = *tier.extended_by;
     return out;
@@ -61,8 +75,13 @@ TierInfo tier_from(const json &in) {
 json to_json(const ProbedDevice &device) {
     json tiers = json::array();
     for (const TierInfo &tier : device.tiers) tiers.push_back(to_json(tier));
-    return {{"id", device.id}, {"name", device.name}, {"driver", device.driver}, {"pci_address", device.pci_address},
-            {"numa_node", device.numa_node}, {"emulated", device.emulated}, {"tiers", tiers}};
+    return {{"id", device.id},
+            {"name", device.name},
+            {"driver", device.driver},
+            {"pci_address", device.pci_address},
+            {"numa_node", device.numa_node},
+            {"emulated", device.emulated},
+            {"tiers", tiers}};
 }
 
 ProbedDevice device_from(const json &in) {
@@ -80,9 +99,15 @@ ProbedDevice device_from(const json &in) {
 json to_json(const ProbeRecord &record) {
     json devices = json::array();
     for (const ProbedDevice &device : record.devices) devices.push_back(to_json(device));
-    return {{"reason", to_string(record.reason)}, {"detail", record.detail}, {"vendor", record.vendor},
-            {"version", record.version}, {"description", record.description}, {"compiler", record.compiler},
-            {"build_id", record.build_id}, {"devices", devices}, {"notes", record.notes}};
+    return {{"reason", to_string(record.reason)},
+            {"detail", record.detail},
+            {"vendor", record.vendor},
+            {"version", record.version},
+            {"description", record.description},
+            {"compiler", record.compiler},
+            {"build_id", record.build_id},
+            {"devices", devices},
+            {"notes", record.notes}};
 }
 
 std::optional<ProbeRecord> record_from(const json &in) {
@@ -116,8 +141,12 @@ std::optional<ProbeStep> step_from(std::string_view word) noexcept {
 
 std::string encode(const ProbeRequest &request) {
     const FileIdentity &file = request.identity;
-    return dump({{"library", request.library}, {"name", request.name}, {"root", request.root}, {"emulation", request.emulation},
-                 {"options", request.options}, {"parent", request.parent},
+    return dump({{"library", request.library},
+                 {"name", request.name},
+                 {"root", request.root},
+                 {"emulation", request.emulation},
+                 {"options", request.options},
+                 {"parent", request.parent},
                  {"identity", {file.device, file.inode, file.size, file.modified_ns, file.changed_ns}}});
 }
 

@@ -12,9 +12,18 @@ namespace hbf::loader {
 namespace {
 
 TEST(Rank, VersionsCompareAsNumbers) {
-    for (const auto &[lower, higher] : std::initializer_list<std::pair<const char *, const char *>>{
-             {"1.9", "1.10"}, {"1.9.9", "1.10"}, {"0.1.0", "0.1.1"}, {"1", "1.0"}, {"1.0-rc1", "1.0"}, {"1.0-rc1", "1.0-rc2"}, {"1.0-rc9", "1.0-rc10"},
-             {"", "1"}, {"1.2", "1.2a"}, {"9", "18446744073709551616"}, {"99999999999999999999", "100000000000000000000"}}) {
+    for (const auto &[lower, higher] :
+         std::initializer_list<std::pair<const char *, const char *>>{{"1.9", "1.10"},
+                                                                      {"1.9.9", "1.10"},
+                                                                      {"0.1.0", "0.1.1"},
+                                                                      {"1", "1.0"},
+                                                                      {"1.0-rc1", "1.0"},
+                                                                      {"1.0-rc1", "1.0-rc2"},
+                                                                      {"1.0-rc9", "1.0-rc10"},
+                                                                      {"", "1"},
+                                                                      {"1.2", "1.2a"},
+                                                                      {"9", "18446744073709551616"},
+                                                                      {"99999999999999999999", "100000000000000000000"}}) {
         EXPECT_LT(compare_versions(lower, higher), 0) << lower << " " << higher;
         EXPECT_GT(compare_versions(higher, lower), 0) << lower << " " << higher;
     }
@@ -30,13 +39,34 @@ TEST(Rank, EachMemberDecidesBeforeThoseAfterIt) {
         return key;
     };
     const RankKey order[] = {
-        changed([](RankKey &k) { k.pin_index = 1; k.version = "0"; }),
-        changed([](RankKey &k) { k.emulated = false; k.allow_index = 9; }),
-        changed([](RankKey &k) { k.allow_index = 1; k.priority = -9; }),
-        changed([](RankKey &k) { k.priority = 10; k.version = "0"; }),
-        changed([](RankKey &k) { k.priority = 9; k.version = "0"; }),
-        changed([](RankKey &k) { k.version = "1.10"; k.name = "z"; }),
-        changed([](RankKey &k) { k.name = "a"; k.found_index = 9; }),
+        changed([](RankKey &k) {
+            k.pin_index = 1;
+            k.version = "0";
+        }),
+        changed([](RankKey &k) {
+            k.emulated = false;
+            k.allow_index = 9;
+        }),
+        changed([](RankKey &k) {
+            k.allow_index = 1;
+            k.priority = -9;
+        }),
+        changed([](RankKey &k) {
+            k.priority = 10;
+            k.version = "0";
+        }),
+        changed([](RankKey &k) {
+            k.priority = 9;
+            k.version = "0";
+        }),
+        changed([](RankKey &k) {
+            k.version = "1.10";
+            k.name = "z";
+        }),
+        changed([](RankKey &k) {
+            k.name = "a";
+            k.found_index = 9;
+        }),
         changed([](RankKey &k) { k.found_index = 1; }),
         base,
     };
@@ -47,7 +77,8 @@ TEST(Rank, EachMemberDecidesBeforeThoseAfterIt) {
 
 TEST(Rank, TheOrderIsTotalWhateverTheStart) {
     std::vector<RankKey> keys;
-    for (size_t i = 0; i < 40; ++i) keys.push_back({i % 2, i % 3 == 0, i % 2, int(i % 4), i % 5 ? "1.0" : "1.1", i % 7 ? "a" : "b", i});
+    for (size_t i = 0; i < 40; ++i)
+        keys.push_back({i % 2, i % 3 == 0, i % 2, int(i % 4), i % 5 ? "1.0" : "1.1", i % 7 ? "a" : "b", i});
     std::mt19937 random(1);
     std::vector<size_t> first;
     for (int round = 0; round < 50; ++round) {
@@ -77,7 +108,10 @@ TEST(Text, IsMadePrintable) {
     EXPECT_EQ(printable("two\nlines\tand\rreturn"), "two lines and\\x0dreturn");
     EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
     EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
-    EXPECT_EQ(printable("\xc2\x9b""31m"), "\\xc2\\x9b""31m"); // a control sequence in one character
+    EXPECT_EQ(printable("\xc2\x9b"
+                        "31m"),
+              "\\xc2\\x9b"
+              "31m"); // a control sequence in one character
     EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");
     EXPECT_EQ(printable("abcdef", 3), "abc...");
     EXPECT_EQ(last_line("one\ntwo\n\n"), "two");

@@ -11,11 +11,10 @@ namespace {
 constexpr std::array stage_words = {"found", "manifest", "policy", "trust", "static_check", "probe", "rank", "open"};
 
 constexpr std::array reason_words = {
-    "selected",        "outranked",          "denied_by_config",   "not_in_allow_list", "untrusted_path", "manifest_invalid",
-    "wrong_arch",      "not_a_plugin",       "abi_too_old",        "abi_too_new",       "sanitizer_mismatch",
-    "missing_dependency", "driver_absent",   "driver_stub",        "driver_too_old",    "permission_denied",
-    "no_device",       "device_busy",        "probe_failed",       "probe_crashed",     "probe_timeout",  "create_failed",
-    "duplicate_name",
+    "selected",      "outranked",     "denied_by_config", "not_in_allow_list", "untrusted_path",     "manifest_invalid",
+    "wrong_arch",    "not_a_plugin",  "abi_too_old",      "abi_too_new",       "sanitizer_mismatch", "missing_dependency",
+    "driver_absent", "driver_stub",   "driver_too_old",   "permission_denied", "no_device",          "device_busy",
+    "probe_failed",  "probe_crashed", "probe_timeout",    "create_failed",     "duplicate_name",
 };
 static_assert(reason_words.size() == static_cast<size_t>(Reason::duplicate_name) + 1);
 static_assert(stage_words.size() == static_cast<size_t>(Stage::open) + 1);

@@ -24,8 +24,10 @@ Result<> add_folders(const ConfigValue &value, const char *key, std::vector<Sear
     for (const std::string &folder : split(value.value, ',')) {
         const std::string shown = value.where.empty() ? key : value.where;
         if (folder.empty() || folder.front() != '/') {
-            return fail(Code::invalid, fmt::format("{}: \"{}\" is no absolute path; plugins are never looked for relative to the "
-                                                   "current folder", shown, printable(folder)));
+            return fail(Code::invalid,
+                        fmt::format("{}: \"{}\" is no absolute path; plugins are never looked for relative to the "
+                                    "current folder",
+                                    shown, printable(folder)));
         }
         out.push_back({folder, false});
     }
@@ -48,7 +50,9 @@ public:
         for (const std::string &name : names) {
             auto &list = name.ends_with(manifest_suffix) ? result_.manifests : result_.shared_objects;
             if (list.size() == most_candidates) {
-                if (!full_) note("more than {} plugins found: {} and what follows is left out", most_candidates, (folder.path / name).string());
+                if (!full_)
+                    note("more than {} plugins found: {} and what follows is left out", most_candidates,
+                         (folder.path / name).string());
                 full_ = true;
                 continue;
             }
@@ -63,7 +67,9 @@ private:
     void note(fmt::format_string<Args...> format, Args &&...args) {
         result_.notes.push_back(fmt::format(format, std::forward<Args>(args)...));
     }
-    void note(const char *format, const fs::path &path) { result_.notes.push_back(fmt::format(fmt::runtime(format), printable(path.string()))); }
+    void note(const char *format, const fs::path &path) {
+        result_.notes.push_back(fmt::format(fmt::runtime(format), printable(path.string())));
+    }
 
     bool list(const fs::path &folder, std::vector<std::string> &names, std::vector<std::string> &folders) {
         std::error_code error;
@@ -77,8 +83,10 @@ private:
             std::error_code ignored;
             const bool fits = (name.ends_with(manifest_suffix) && name.size() > manifest_suffix.size()) ||
                               (name.ends_with(library_suffix) && name.size() > library_suffix.size());
-            if (fits) names.push_back(name);
-            else if (at->is_directory(ignored)) folders.push_back(name);
+            if (fits)
+                names.push_back(name);
+            else if (at->is_directory(ignored))
+                folders.push_back(name);
         }
         if (error) result_.notes.push_back(fmt::format("search folder {}: {}", printable(folder.string()), error.message()));
         std::sort(names.begin(), names.end()); // the order in which a file system lists is no order
@@ -95,7 +103,8 @@ private:
 
 Result<std::vector<SearchFolder>> search_folders(const Config &config) {
     std::vector<SearchFolder> folders;
-    if (auto added = add_folders(config.get("plugins.path_add"), "plugins.path_add", folders); !added) return tl::unexpected(added.error());
+    if (auto added = add_folders(config.get("plugins.path_add"), "plugins.path_add", folders); !added)
+        return tl::unexpected(added.error());
     const ConfigValue &path = config.get("plugins.path");
     if (auto added = add_folders(path, "plugins.path", folders); !added) return tl::unexpected(added.error());
     const InstallPaths &own = install_paths();

@@ -19,9 +19,9 @@ struct SearchFolder {
 };
 
 struct SearchResult {
-    std::vector<std::filesystem::path> manifests; // in search order
+    std::vector<std::filesystem::path> manifests;      // in search order
     std::vector<std::filesystem::path> shared_objects; // *.so of the same folders, in the same order
-    std::vector<std::string> notes;               // folders that are not there, what was left out and why
+    std::vector<std::string> notes;                    // folders that are not there, what was left out and why
 };
 
 // plugins.path_add, then plugins.path or, where that is empty, the installation's own folder. A folder that is no absolute

@@ -67,7 +67,8 @@ void take_record(Entry &entry, const ProbeRecord &record, std::vector<std::strin
     Candidate &candidate = entry.candidate;
     for (const std::string &note : record.notes) notes.push_back(fmt::format("plugin {}: {}", candidate.name, note));
     if (!record.version.empty() && record.version != candidate.version) {
-        notes.push_back(fmt::format("plugin {}: the manifest says version {}, the library {}", candidate.name, candidate.version, record.version));
+        notes.push_back(fmt::format("plugin {}: the manifest says version {}, the library {}", candidate.name,
+                                    candidate.version, record.version));
         candidate.version = record.version;
     }
     if (record.reason != Reason::selected) return entry.refuse({record.reason, record.detail});
@@ -81,12 +82,15 @@ void take_record(Entry &entry, const ProbeRecord &record, std::vector<std::strin
 Result<> check_probe_program(const Yardstick &yardstick) {
     const auto &program = install_paths().probe;
     if (program.empty()) {
-        return fail(Code::unsupported, fmt::format("hbf-probe, which looks at plugins, is not where it belongs beside {}; remedy: install hbf again",
-                                                   install_paths().self.string()));
+        return fail(
+            Code::unsupported,
+            fmt::format("hbf-probe, which looks at plugins, is not where it belongs beside {}; remedy: install hbf again",
+                        install_paths().self.string()));
     }
     const auto walk = walk_to(program);
     if (!walk) return tl::unexpected(walk.error());
-    if (const auto objection = first_objection(*walk, &yardstick)) return fail(Code::permission, "hbf-probe is not run: " + *objection);
+    if (const auto objection = first_objection(*walk, &yardstick))
+        return fail(Code::permission, "hbf-probe is not run: " + *objection);
     return {};
 }
 
@@ -100,8 +104,8 @@ ProbeLimits limits_of(const Config &config, const SelectOptions &options) {
     return limits;
 }
 
-Result<> probe_all(std::vector<Entry> &entries, const Config &config, const SelectOptions &options, const Yardstick &yardstick,
-                   Selection &selection) {
+Result<> probe_all(std::vector<Entry> &entries, const Config &config, const SelectOptions &options,
+                   const Yardstick &yardstick, Selection &selection) {
     const ProbeCache cache = options.use_cache ? ProbeCache::open(selection.notes) : ProbeCache::off();
     const std::string machine = machine_key(selection.inventory);
     std::vector<Entry *> waiting;
@@ -168,16 +172,20 @@ Result<Selection> select_plugins(const Config &config, const SelectOptions &opti
 
     std::vector<Entry> entries = find_entries(found, selection.notes);
     const bool wants_untrusted = config.get("plugins.allow_untrusted").value == "true";
-    if (wants_untrusted && process_is_privileged()) selection.notes.emplace_back("plugins.allow_untrusted ignored: this process is privileged");
-    ExamineContext context{selection.inventory, Policy::from(config), Yardstick::of({install_paths().program, install_paths().self}),
+    if (wants_untrusted && process_is_privileged())
+        selection.notes.emplace_back("plugins.allow_untrusted ignored: this process is privileged");
+    ExamineContext context{selection.inventory, Policy::from(config),
+                           Yardstick::of({install_paths().program, install_paths().self}),
                            wants_untrusted && !process_is_privileged(), selection.notes};
     const Policy &policy = context.policy;
     if (auto names = policy.check_names(names_of(entries)); !names) return tl::unexpected(names.error());
-    // Not an error, as with a list of plugins: a file shared by many machines may set options of plugins that only some have.
+    // Not an error, as with a list of plugins: a file shared by many machines may set options of plugins that only some
+    // have.
     const auto known = names_of(entries);
     for (const std::string &name : config.plugins_with_options()) {
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-        selection.notes.push_back(fmt::format("options are set for \"{}\", but no plugin of that name was found{}", name, did_you_mean(name, known)));
+        selection.notes.push_back(fmt::format("options are set for \"{}\", but no plugin of that name was found{}", name,
+                                              did_you_mean(name, known)));
     }
     for (Entry &entry : entries) {
         Candidate &candidate = entry.candidate;
@@ -188,7 +196,8 @@ Result<Selection> select_plugins(const Config &config, const SelectOptions &opti
         candidate.pinned = entry.rank.pin_index < policy.pin.names.size();
         examine(entry, context);
     }
-    if (auto probed = probe_all(entries, config, options, context.yardstick, selection); !probed) return tl::unexpected(probed.error());
+    if (auto probed = probe_all(entries, config, options, context.yardstick, selection); !probed)
+        return tl::unexpected(probed.error());
     do decide(entries);
     while (options.open && open_selected(entries));
     if (auto met = check_pins(entries, policy.pin); !met) return tl::unexpected(met.error());
@@ -198,14 +207,17 @@ Result<Selection> select_plugins(const Config &config, const SelectOptions &opti
 
 Result<> mark_create_failed(Selection &selection, std::string_view plugin, const Error &cause) {
     auto &all = selection.candidates;
-    const auto at = std::find_if(all.begin(), all.end(), [&](const Candidate &c) { return c.name == plugin && c.reason == Reason::selected; });
+    const auto at = std::find_if(all.begin(), all.end(),
+                                 [&](const Candidate &c) { return c.name == plugin && c.reason == Reason::selected; });
     if (at == all.end()) return fail(Code::invalid, fmt::format("no selected plugin is called \"{}\"", plugin));
     at->stage = Stage::open;
     at->reason = Reason::create_failed;
     at->detail = fmt::format("{}: {}", to_string(cause.code), cause.message);
     const bool pinned = at->pinned;
     std::stable_partition(all.begin(), all.end(), [](const Candidate &c) { return c.reason == Reason::selected; });
-    if (pinned) return fail(cause.code, fmt::format("the pinned plugin \"{}\" cannot serve: create_failed: {}", plugin, cause.message));
+    if (pinned)
+        return fail(cause.code,
+                    fmt::format("the pinned plugin \"{}\" cannot serve: create_failed: {}", plugin, cause.message));
     return {};
 }
 

@@ -77,7 +77,8 @@ struct Inputs {
     }
 };
 
-std::optional<Refusal> ask_for_devices(const hbf_plugin &plugin, const Inputs &inputs, std::vector<hbf_device_info> &devices) {
+std::optional<Refusal> ask_for_devices(const hbf_plugin &plugin, const Inputs &inputs,
+                                       std::vector<hbf_device_info> &devices) {
     hbf_probe_in in = {};
     in.struct_size = sizeof in;
     in.services = &inputs.services;
@@ -100,21 +101,24 @@ std::optional<Refusal> ask_for_devices(const hbf_plugin &plugin, const Inputs &i
             return std::nullopt;
         }
         if (out.device_count > most_devices) {
-            return Refusal{Reason::probe_failed, fmt::format("it says it found {} devices; {} is the most a host takes", out.device_count, most_devices)};
+            return Refusal{Reason::probe_failed, fmt::format("it says it found {} devices; {} is the most a host takes",
+                                                             out.device_count, most_devices)};
         }
         if (capacity == most_devices) return Refusal{Reason::probe_failed, "the number of its devices does not settle"};
         capacity = out.device_count > capacity * 2 ? out.device_count : std::min(capacity * 2, most_devices);
     }
 }
 
-std::optional<Refusal> take_device(const hbf_device_info &info, const ProbeRequest &request, std::vector<ProbedDevice> &devices) {
+std::optional<Refusal> take_device(const hbf_device_info &info, const ProbeRequest &request,
+                                   std::vector<ProbedDevice> &devices) {
     ProbedDevice device;
     device.id = text_of(info.id);
     device.name = text_of(info.name);
     device.driver = text_of(info.driver);
     device.pci_address = text_of(info.pci_address);
     device.numa_node = info.numa_node;
-    device.emulated = request.emulation || info.reality != HBF_REALITY_REAL; // what is not said to be real is not shown as real
+    device.emulated =
+        request.emulation || info.reality != HBF_REALITY_REAL; // what is not said to be real is not shown as real
     if (strnlen(info.id, sizeof info.id) == sizeof info.id || device.id.empty() || device.id != info.id) {
         return Refusal{Reason::probe_failed, fmt::format("device {} has no usable id (\"{}\")", devices.size(), device.id)};
     }
@@ -160,8 +164,10 @@ std::optional<std::string> read_tiers(const hbf_plugin &plugin, hbf_instance *in
     if (!queue) return fmt::format("it offers no {}, without which no work can be given to it", HBF_EXT_QUEUE);
     if (!tiers) return fmt::format("it offers no {}, without which it has no memory", HBF_EXT_TIER);
     if (queue->struct_size < HBF_QUEUE_EXT_MIN_SIZE) return fmt::format("its {} table is too short", HBF_EXT_QUEUE);
-    if (tiers->struct_size < HBF_TIER_EXT_MIN_SIZE || !tiers->describe) return fmt::format("its {} table is too short or lacks describe", HBF_EXT_TIER);
-    if (tiers->tier_count == 0 || tiers->tier_count > most_tiers) return fmt::format("it says it has {} tiers; 1 to {} are possible", tiers->tier_count, most_tiers);
+    if (tiers->struct_size < HBF_TIER_EXT_MIN_SIZE || !tiers->describe)
+        return fmt::format("its {} table is too short or lacks describe", HBF_EXT_TIER);
+    if (tiers->tier_count == 0 || tiers->tier_count > most_tiers)
+        return fmt::format("it says it has {} tiers; 1 to {} are possible", tiers->tier_count, most_tiers);
     for (uint32_t i = 0; i < tiers->tier_count; ++i) {
         hbf_tier_info info = {};
         info.struct_size = sizeof info;
@@ -174,7 +180,8 @@ std::optional<std::string> read_tiers(const hbf_plugin &plugin, hbf_instance *in
     return std::nullopt;
 }
 
-std::optional<std::string> try_device(const hbf_plugin &plugin, const Inputs &inputs, const SayStep &say, ProbedDevice &device) {
+std::optional<std::string> try_device(const hbf_plugin &plugin, const Inputs &inputs, const SayStep &say,
+                                      ProbedDevice &device) {
     hbf_create_in in = {};
     in.struct_size = sizeof in;
     in.services = &inputs.services;
@@ -199,8 +206,8 @@ std::optional<std::string> try_device(const hbf_plugin &plugin, const Inputs &in
 Refusal refusal_of_probe(hbf_status status, std::string_view message) {
     if (status == HBF_UNAVAILABLE || status == HBF_UNSUPPORTED || status == HBF_PERMISSION || status == HBF_BUSY) {
         const auto word = reason_from(message.substr(0, message.find(':')));
-        for (const Reason reason : {Reason::driver_absent, Reason::driver_stub, Reason::driver_too_old, Reason::permission_denied,
-                                    Reason::no_device, Reason::device_busy}) {
+        for (const Reason reason : {Reason::driver_absent, Reason::driver_stub, Reason::driver_too_old,
+                                    Reason::permission_denied, Reason::no_device, Reason::device_busy}) {
             if (word != reason) continue;
             message.remove_prefix(std::min(message.size(), message.find(':') + 1));
             while (message.starts_with(' ')) message.remove_prefix(1);
@@ -221,7 +228,8 @@ Refusal refusal_of_probe(hbf_status status, std::string_view message) {
     }
 }
 
-std::optional<Refusal> probe_and_try(const hbf_plugin &plugin, const ProbeRequest &request, const SayStep &say, ProbeRecord &record) {
+std::optional<Refusal> probe_and_try(const hbf_plugin &plugin, const ProbeRequest &request, const SayStep &say,
+                                     ProbeRecord &record) {
     const Inputs inputs(request, record);
     std::vector<hbf_device_info> found;
     say(ProbeStep::probe);

@@ -16,6 +16,7 @@ using SayStep = std::function<void(ProbeStep)>;
 Refusal refusal_of_probe(hbf_status status, std::string_view message);
 
 // Fills record.devices and their tiers; the refusal, if the plugin cannot serve.
-std::optional<Refusal> probe_and_try(const hbf_plugin &plugin, const ProbeRequest &request, const SayStep &say, ProbeRecord &record);
+std::optional<Refusal> probe_and_try(const hbf_plugin &plugin, const ProbeRequest &request, const SayStep &say,
+                                     ProbeRecord &record);
 
 } // namespace hbf::loader

@@ -21,8 +21,9 @@ constexpr int most_links = 40; // as the kernel allows
 constexpr size_t most_steps = 4096;
 
 tl::unexpected<Error> refuse(const std::string &path, int error) {
-    const Code code = error == EACCES || error == EPERM ? Code::permission : error == ENOENT || error == ENOTDIR ? Code::unavailable
-                                                                                                                 : Code::invalid;
+    const Code code = error == EACCES || error == EPERM     ? Code::permission
+                      : error == ENOENT || error == ENOTDIR ? Code::unavailable
+                                                            : Code::invalid;
     return fail(code, fmt::format("{}: {}", path, std::strerror(error)));
 }
 
@@ -59,7 +60,8 @@ std::string join(const std::string &folder, const std::string &name) {
 void Walker::add(std::vector<Weakness> found) {
     for (Weakness &weakness : found) {
         const auto same = [&](const Weakness &other) { return other.detail == weakness.detail; };
-        if (std::none_of(walk_.weaknesses.begin(), walk_.weaknesses.end(), same)) walk_.weaknesses.push_back(std::move(weakness));
+        if (std::none_of(walk_.weaknesses.begin(), walk_.weaknesses.end(), same))
+            walk_.weaknesses.push_back(std::move(weakness));
     }
 }
 

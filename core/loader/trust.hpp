@@ -34,7 +34,7 @@ struct Weakness {
 struct Walk {
     std::filesystem::path real; // no links left in it
     std::vector<Weakness> weaknesses;
-    Fd file;                    // the regular file at its end, opened for reading
+    Fd file; // the regular file at its end, opened for reading
     FileIdentity identity;
 };
 

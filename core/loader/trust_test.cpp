@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 #include "core/loader/hostile/scene.hpp"
 #include "core/loader/trust.hpp"
@@ -30,8 +29,8 @@ std::string objection(const fs::path &path, const Yardstick *yardstick = nullptr
 }
 
 // Whether the folder for temporary files is itself safe; every expectation of "trusted" hangs on it.
-#define NEED_A_SAFE_TMP(scene)                                                                          \
-    if (const std::string unsafe = objection(file_in((scene).folder("check"))); !unsafe.empty())        \
+#define NEED_A_SAFE_TMP(scene)                                                                                              \
+    if (const std::string unsafe = objection(file_in((scene).folder("check"))); !unsafe.empty())                            \
     GTEST_SKIP() << "the folder for temporary files is not safe: " << unsafe
 
 TEST(Trust, OwnFilesBelowAStickyFolderAreTrusted) {
@@ -45,9 +44,12 @@ TEST(Trust, OwnFilesBelowAStickyFolderAreTrusted) {
 TEST(Trust, WhatEveryoneCanWriteIsNot) {
     Scene scene;
     const fs::path open = scene.folder("open", 0777), below = scene.folder("open/below/deeper");
-    EXPECT_NE(objection(file_in(open)).find((scene.top() / "open").string() + ": writable by everyone (mode 0777); remedy: chmod o-w"), std::string::npos);
+    EXPECT_NE(objection(file_in(open))
+                  .find((scene.top() / "open").string() + ": writable by everyone (mode 0777); remedy: chmod o-w"),
+              std::string::npos);
     EXPECT_NE(objection(file_in(below)).find("open: writable by everyone"), std::string::npos);
-    EXPECT_NE(objection(file_in(scene.folder("safe"), 0666)).find("file: writable by everyone (mode 0666)"), std::string::npos);
+    EXPECT_NE(objection(file_in(scene.folder("safe"), 0666)).find("file: writable by everyone (mode 0666)"),
+              std::string::npos);
 }
 
 TEST(Trust, LinksAreFollowedAndBothEndsCount) {
@@ -75,8 +77,8 @@ TEST(Trust, WhatIsNoFileIsAnError) {
     fs::create_symlink("loop_a", folder / "loop_b");
     fs::create_symlink("nowhere", folder / "dangling");
     ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-    for (const fs::path &path : {folder, folder / "loop_a", folder / "dangling", folder / "pipe", folder / "missing", fs::path("relative"),
-                                file_in(folder) / "below_a_file"}) {
+    for (const fs::path &path : {folder, folder / "loop_a", folder / "dangling", folder / "pipe", folder / "missing",
+                                 fs::path("relative"), file_in(folder) / "below_a_file"}) {
         EXPECT_FALSE(walk_to(path)) << path;
     }
 }
@@ -84,9 +86,11 @@ TEST(Trust, WhatIsNoFileIsAnError) {
 TEST(Trust, TheInstallationIsHeldToItsOwnMeasure) {
     Scene scene;
     NEED_A_SAFE_TMP(scene);
-    const fs::path program = file_in(scene.folder("installed/bin", 0777)), plugin = file_in(scene.folder("installed/plugins", 0777));
+    const fs::path program = file_in(scene.folder("installed/bin", 0777)),
+                   plugin = file_in(scene.folder("installed/plugins", 0777));
     const fs::path strict_program = file_in(scene.folder("strict"));
-    const Yardstick same = Yardstick::of({program}), strict = Yardstick::of({strict_program}), gone = Yardstick::of({scene.top() / "deleted"});
+    const Yardstick same = Yardstick::of({program}), strict = Yardstick::of({strict_program}),
+                    gone = Yardstick::of({scene.top() / "deleted"});
     EXPECT_NE(objection(plugin), "");
     EXPECT_EQ(objection(plugin, &same), "") << "whoever could change the plugin could change the program";
     EXPECT_NE(objection(plugin, &strict), "");
@@ -126,7 +130,8 @@ TEST(Trust, APrivateGroupMayWrite) {
 std::string acl(std::initializer_list<AclEntry> entries) {
     std::string bytes("\2\0\0\0", 4);
     for (const AclEntry &entry : entries) {
-        for (const uint32_t half : {uint32_t{entry.tag}, uint32_t{entry.permissions}}) bytes += {static_cast<char>(half), static_cast<char>(half >> 8)};
+        for (const uint32_t half : {uint32_t{entry.tag}, uint32_t{entry.permissions}})
+            bytes += {static_cast<char>(half), static_cast<char>(half >> 8)};
         for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(entry.id >> shift);
     }
     return bytes;
@@ -137,7 +142,11 @@ TEST(Trust, AclEntriesCount) {
     NEED_A_SAFE_TMP(scene);
     const fs::path file = file_in(scene.folder("acl"));
     const auto set = [&](uint16_t permissions, uint16_t mask) {
-        const std::string bytes = acl({{1, 6, UINT32_MAX}, {2, permissions, stranger}, {4, 4, UINT32_MAX}, {16, mask, UINT32_MAX}, {32, 4, UINT32_MAX}});
+        const std::string bytes = acl({{1, 6, UINT32_MAX},
+                                       {2, permissions, stranger},
+                                       {4, 4, UINT32_MAX},
+                                       {16, mask, UINT32_MAX},
+                                       {32, 4, UINT32_MAX}});
         return setxattr(file.c_str(), "system.posix_acl_access", bytes.data(), bytes.size(), 0) == 0;
     };
     if (!set(6, 6)) GTEST_SKIP() << "this file system has no ACLs";

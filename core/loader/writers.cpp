@@ -67,22 +67,27 @@ public:
 
     void owner(uint32_t uid) {
         if (is_root_or_user(uid)) return;
-        add(Writer::Kind::user, uid, fmt::format("owned by {}; remedy: chown it to root or to the user who runs this", user_name(uid)));
+        add(Writer::Kind::user, uid,
+            fmt::format("owned by {}; remedy: chown it to root or to the user who runs this", user_name(uid)));
     }
     void everyone() {
-        add(Writer::Kind::everyone, 0, fmt::format("writable by everyone (mode {:04o}); remedy: chmod o-w {}", mode_, path_));
+        add(Writer::Kind::everyone, 0,
+            fmt::format("writable by everyone (mode {:04o}); remedy: chmod o-w {}", mode_, path_));
     }
     void group_bits(uint32_t gid) {
         if (is_private_group(gid)) return;
-        add(Writer::Kind::group, gid, fmt::format("writable by {} (mode {:04o}); remedy: chmod g-w {}", group_name(gid), mode_, path_));
+        add(Writer::Kind::group, gid,
+            fmt::format("writable by {} (mode {:04o}); remedy: chmod g-w {}", group_name(gid), mode_, path_));
     }
     void acl(const AclEntry &entry) {
         if (entry.tag == tag_user) {
             if (is_root_or_user(entry.id)) return;
-            add(Writer::Kind::user, entry.id, fmt::format("an ACL entry lets {} write; remedy: setfacl -b {}", user_name(entry.id), path_));
+            add(Writer::Kind::user, entry.id,
+                fmt::format("an ACL entry lets {} write; remedy: setfacl -b {}", user_name(entry.id), path_));
         } else {
             if (is_private_group(entry.id)) return;
-            add(Writer::Kind::group, entry.id, fmt::format("an ACL entry lets {} write; remedy: setfacl -b {}", group_name(entry.id), path_));
+            add(Writer::Kind::group, entry.id,
+                fmt::format("an ACL entry lets {} write; remedy: setfacl -b {}", group_name(entry.id), path_));
         }
     }
     void unknown(const std::string &why) { add(Writer::Kind::unknown, 0, why); }

@@ -96,8 +96,8 @@ HWY_INLINE HWY_ATTR uint32_t crc_bytes(const uint8_t *src, size_t size, uint32_t
 // that the caller will come to, which may lie beyond size.
 
 // Word by word, in three lanes a third of the data apart: that hides the latency of the CRC step and gives memory three
-// streams to fetch. A lane of 341 lines is odd on purpose (lanes a multiple of 4 KiB apart fight for the same cache sets), and
-// three of them fit in a 64 KiB piece after up to 63 bytes that align the destination.
+// streams to fetch. A lane of 341 lines is odd on purpose (lanes a multiple of 4 KiB apart fight for the same cache sets),
+// and three of them fit in a 64 KiB piece after up to 63 bytes that align the destination.
 template <class Step>
 struct LaneCrc {
     using Crc = Step;

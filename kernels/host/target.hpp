@@ -13,8 +13,8 @@ const char *kernels_target() noexcept;
 // Variants this CPU can run, best first. The last needs nothing beyond the architecture's baseline.
 std::vector<const char *> kernels_targets();
 
-// Uses the named variant from now on, "" the best one again; false if this CPU cannot run it. For tests and benchmarks: calls
-// in progress finish with the variant they began with.
+// Uses the named variant from now on, "" the best one again; false if this CPU cannot run it. For tests and benchmarks:
+// calls in progress finish with the variant they began with.
 bool use_kernels_target(std::string_view name) noexcept;
 
 } // namespace hbf::kernels

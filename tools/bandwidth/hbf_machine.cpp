@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bandwidth/hbf_machine.hpp"
 
-#include <fmt/format.h>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "tools/bandwidth/hbf_target.hpp"
 #include "tools/bandwidth/rows.hpp"

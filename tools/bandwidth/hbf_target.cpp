@@ -2,8 +2,9 @@
 #include "tools/bandwidth/hbf_target.hpp"
 
 #include <chrono>
-#include <fmt/format.h>
 #include <thread>
+
+#include <fmt/format.h>
 
 namespace hbf::tools::bandwidth {
 namespace {
@@ -56,12 +57,15 @@ Result<> HbfTarget::wait_on(Queue &queue, uint64_t value) {
         if (done.error().code != Code::timeout) return tl::unexpected(done.error());
         if (stop_ && stop_()) return fail(Code::cancelled, "interrupted");
         if (measure::Clock::now() - begin > give_up) {
-            return fail(Code::timeout, fmt::format("the device completed nothing for {} s", std::chrono::seconds(give_up).count()));
+            return fail(Code::timeout,
+                        fmt::format("the device completed nothing for {} s", std::chrono::seconds(give_up).count()));
         }
     }
 }
 
-Result<> HbfTarget::wait(uint64_t value) { return wait_on(queue_, value); }
+Result<> HbfTarget::wait(uint64_t value) {
+    return wait_on(queue_, value);
+}
 
 Result<> HbfTarget::written_by_cpu(const measure::Buffer &buffer, uint64_t offset, uint64_t size) {
     for (auto &device : devices_) {
@@ -73,8 +77,10 @@ Result<> HbfTarget::written_by_cpu(const measure::Buffer &buffer, uint64_t offse
 void HbfTarget::close_gate() {
     if (!gate_region_ || useless_ >= most_useless) return;
     auto point = gate_queue_.submit(gate_work_);
-    if (point) closed_ = *point;
-    else useless_ = most_useless;
+    if (point)
+        closed_ = *point;
+    else
+        useless_ = most_useless;
 }
 
 std::optional<measure::Clock::time_point> HbfTarget::open_gate() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's queue as the measurement sees it, with a gate made of work: what is submitted waits for a fill on a second queue.
+// A device's queue as the measurement sees it, with a gate made of work: what is submitted waits for a fill on a second
+// queue.
 #pragma once
 
 #include <functional>

@@ -11,6 +11,7 @@ namespace hbf::tools::bandwidth {
 struct IoBytes {
     uint64_t read = 0, written = 0;
 };
-std::optional<IoBytes> read_io_bytes(const std::filesystem::path &file = "/proc/self/io"); // nothing: the kernel does not count
+std::optional<IoBytes>
+read_io_bytes(const std::filesystem::path &file = "/proc/self/io"); // nothing: the kernel does not count
 
 } // namespace hbf::tools::bandwidth

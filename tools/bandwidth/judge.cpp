@@ -2,6 +2,7 @@
 #include "tools/bandwidth/judge.hpp"
 
 #include <algorithm>
+
 #include <fmt/format.h>
 
 #include "tools/output/size.hpp"
@@ -26,7 +27,8 @@ void add_links(std::vector<std::string> &causes, const Row &row, const Machine &
         if (!nvme && std::find(hops.begin(), hops.end(), device.address) == hops.end()) continue;
         const auto &link = device.link;
         if (link.current_width > 0 && link.current_width < link.max_width) {
-            causes.push_back(fmt::format("slot width: PCI {} runs x{} of x{}", device.address, link.current_width, link.max_width));
+            causes.push_back(
+                fmt::format("slot width: PCI {} runs x{} of x{}", device.address, link.current_width, link.max_width));
         }
         if (link.current_gts > 0 && link.current_gts < link.max_gts) {
             causes.push_back(fmt::format("link speed: PCI {} runs at {} of {} GT/s", device.address,
@@ -40,17 +42,20 @@ void add_numa(std::vector<std::string> &causes, const Row &row, const Machine &m
     const int src = places[row.spec.src].tier.numa_node, dst = places[row.spec.dst].tier.numa_node;
     for (const auto &node : machine.inventory().nodes) {
         if (node.id == src && dst >= 0 && src != dst && static_cast<size_t>(dst) < node.distances.size()) {
-            causes.push_back(fmt::format("NUMA distance {} between node {} and node {}", node.distances[static_cast<size_t>(dst)], src, dst));
+            causes.push_back(fmt::format("NUMA distance {} between node {} and node {}",
+                                         node.distances[static_cast<size_t>(dst)], src, dst));
         }
     }
-    for (auto [pages, node, side] : {std::tuple{&row.src_pages, src, "source"}, std::tuple{&row.dst_pages, dst, "destination"}}) {
+    for (auto [pages, node, side] :
+         {std::tuple{&row.src_pages, src, "source"}, std::tuple{&row.dst_pages, dst, "destination"}}) {
         size_t elsewhere = 0, all = 0;
         for (auto [where, count] : *pages) {
             all += count;
             if (where != node && where >= 0) elsewhere += count;
         }
         if (node >= 0 && elsewhere > 0) {
-            causes.push_back(fmt::format("NUMA placement: {} of {} pages of the {} are not on node {}", elsewhere, all, side, node));
+            causes.push_back(
+                fmt::format("NUMA placement: {} of {} pages of the {} are not on node {}", elsewhere, all, side, node));
         }
     }
     if (row.cpu.node >= 0 && src >= 0 && row.cpu.node != src && !row.storage) {
@@ -58,7 +63,8 @@ void add_numa(std::vector<std::string> &causes, const Row &row, const Machine &m
     }
     const auto *balancing = setting(machine.inventory(), "numa_balancing");
     if (balancing != nullptr && *balancing->value != "0" && machine.inventory().nodes.size() > 1) {
-        causes.push_back(fmt::format("numa_balancing is on (={}): the kernel unmaps pages to watch them", *balancing->value));
+        causes.push_back(
+            fmt::format("numa_balancing is on (={}): the kernel unmaps pages to watch them", *balancing->value));
     }
 }
 
@@ -73,8 +79,9 @@ std::vector<std::string> likely_causes(const Row &row, const Machine &machine) {
             foreign = std::max(foreign, sample.contention->foreign);
             steal = std::max(steal, sample.contention->steal);
         }
-        causes.push_back(fmt::format("contention: {} of {} samples shared the CPUs (others up to {:.0f} %, stolen up to {:.0f} %)",
-                                     row.contended, row.samples.size(), foreign * 100, steal * 100));
+        causes.push_back(
+            fmt::format("contention: {} of {} samples shared the CPUs (others up to {:.0f} %, stolen up to {:.0f} %)",
+                        row.contended, row.samples.size(), foreign * 100, steal * 100));
     }
     add_links(causes, row, machine);
     add_numa(causes, row, machine);
@@ -86,7 +93,8 @@ std::vector<std::string> likely_causes(const Row &row, const Machine &machine) {
     const auto *iommu = setting(machine.inventory(), "iommu");
     const bool device = row.storage || !machine.pci_addresses(machine.places()[row.spec.src].device).empty();
     if (device && iommu != nullptr && *iommu->value != "off" && *iommu->value != "none" && *iommu->value != "0") {
-        causes.push_back(fmt::format("IOMMU: {} ({}); passthrough (iommu=pt) spares the translation", *iommu->value, iommu->source));
+        causes.push_back(
+            fmt::format("IOMMU: {} ({}); passthrough (iommu=pt) spares the translation", *iommu->value, iommu->source));
     }
     if (!row.storage && row.src_page_size == 4096 && row.op_size >= (2u << 20)) {
         causes.push_back("pages of 4 KiB: huge pages give 4 to 10 % more");
@@ -124,14 +132,15 @@ void judge(Row &row, const Machine &machine) {
     const double least = row.queue.ci95 ? row.queue.ci95->low : row.queue.median;
     if (row.status == Status::pass && row.best_reference_gbs && least > impossible * *row.best_reference_gbs) {
         row.status = Status::fail;
-        row.reason = fmt::format("impossible figure: {} GB/s is {:.2f} times the best reference copy of this run ({} GB/s): the "
-                                 "device completes before its data has moved, or the clock is wrong",
-                                 format_significant(row.queue.median), *row.efficiency, format_significant(*row.best_reference_gbs));
+        row.reason =
+            fmt::format("impossible figure: {} GB/s is {:.2f} times the best reference copy of this run ({} GB/s): the "
+                        "device completes before its data has moved, or the clock is wrong",
+                        format_significant(row.queue.median), *row.efficiency, format_significant(*row.best_reference_gbs));
     }
     if (row.status != Status::pass) return;
     if (row.cache_hot) {
-        row.notes.push_back(fmt::format("cache-hot: {} a buffer, {} would defeat the last-level cache", format_size(row.bytes),
-                                        format_size(row.wanted_bytes)));
+        row.notes.push_back(fmt::format("cache-hot: {} a buffer, {} would defeat the last-level cache",
+                                        format_size(row.bytes), format_size(row.wanted_bytes)));
     }
     if (!row.warmup_stable) row.notes.push_back("unstable_warmup: the last passes still differed by 2 % or more");
     if (row.page_cache == PageCache::hot) {
@@ -147,8 +156,9 @@ void judge_floor(Row &row, const Machine &machine, const std::optional<Floor> &f
     const double best = row.queue.ci95 ? row.queue.ci95->high : row.queue.median;
     if (best >= floor->gbs) return;
     row.status = Status::fail;
-    row.reason = fmt::format("below the floor: {} GB/s, profile '{}' ({}, {}) asks for {} GB/s", format_significant(row.queue.median),
-                             floor->profile, floor->source, floor->date, format_significant(floor->gbs));
+    row.reason =
+        fmt::format("below the floor: {} GB/s, profile '{}' ({}, {}) asks for {} GB/s", format_significant(row.queue.median),
+                    floor->profile, floor->source, floor->date, format_significant(floor->gbs));
     row.causes = likely_causes(row, machine);
 }
 

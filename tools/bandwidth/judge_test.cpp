@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/bandwidth/judge.hpp"
-
 #include <gtest/gtest.h>
 
 #include "tools/bandwidth/fake_machine.hpp"
 #include "tools/bandwidth/io_bytes.hpp"
+#include "tools/bandwidth/judge.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+
+#include <fmt/format.h>
 
 #include "core/common/suggest.hpp"
 #include "tools/output/json.hpp"
@@ -19,7 +20,8 @@ using Wrong = tl::unexpected<std::string>;
 std::optional<Wrong> unknown_key(const Json &object, const std::vector<std::string> &known, const std::string &where) {
     for (const auto &key : object.keys()) {
         if (std::find(known.begin(), known.end(), key) == known.end()) {
-            return Wrong(fmt::format("{}: unknown key '{}'{}; keys: {}", where, key, did_you_mean(key, known), fmt::join(known, ", ")));
+            return Wrong(fmt::format("{}: unknown key '{}'{}; keys: {}", where, key, did_you_mean(key, known),
+                                     fmt::join(known, ", ")));
         }
     }
     return std::nullopt;
@@ -61,14 +63,16 @@ tl::expected<Profile, std::string> parse_profile(std::string_view text, const st
     if (!json) return Wrong(fmt::format("{}: {}", file, json.error()));
     if (auto wrong = unknown_key(*json, {"profile", "source", "date", "floors"}, file)) return *wrong;
     Profile out;
-    for (auto [key, target] : {std::pair{"profile", &out.name}, std::pair{"source", &out.source}, std::pair{"date", &out.date}}) {
+    for (auto [key, target] :
+         {std::pair{"profile", &out.name}, std::pair{"source", &out.source}, std::pair{"date", &out.date}}) {
         auto value = text_of(*json, key, file);
         if (!value) return Wrong(value.error() + ": a floor is judged only with its source and date");
         *target = *value;
     }
     if (!is_date(out.date)) return Wrong(fmt::format("{}: 'date' is '{}', write it as 2026-01-31", file, out.date));
     auto floors = json->get("floors");
-    if (!floors || floors->size() == 0 || !floors->at(0)) return Wrong(fmt::format("{}: 'floors' must be a list with an entry", file));
+    if (!floors || floors->size() == 0 || !floors->at(0))
+        return Wrong(fmt::format("{}: 'floors' must be a list with an entry", file));
     for (size_t i = 0; i < floors->size(); ++i) {
         const auto where = fmt::format("{}: floors[{}]", file, i);
         const auto entry = *floors->at(i);

@@ -9,8 +9,9 @@
 
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
 #include <vector>
+
+#include <tl/expected.hpp>
 
 #include "tools/bandwidth/result.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/bandwidth/profile.hpp"
-
 #include <gtest/gtest.h>
+
+#include "tools/bandwidth/profile.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

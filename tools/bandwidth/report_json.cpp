@@ -15,22 +15,35 @@ std::string lower(std::string text) {
 
 Json summary_json(const measure::Summary &s) {
     if (s.count == 0) return {};
-    auto out = Json::object({{"count", s.count}, {"median", s.median}, {"min", s.min}, {"p5", s.p5}, {"p95", s.p95}, {"p99", s.p99},
+    auto out = Json::object({{"count", s.count},
+                             {"median", s.median},
+                             {"min", s.min},
+                             {"p5", s.p5},
+                             {"p95", s.p95},
+                             {"p99", s.p99},
                              {"max", s.max}});
     out.set("ci95_low", s.ci95 ? Json(s.ci95->low) : Json()).set("ci95_high", s.ci95 ? Json(s.ci95->high) : Json());
     return out.set("half_width", s.half_width());
 }
 
 Json mismatch_json(const measure::Mismatch &m) {
-    return Json::object({{"offset", m.offset}, {"expected", m.expected}, {"actual", m.actual}, {"wrong_words", m.wrong_words},
-                         {"checked_words", m.checked_words}, {"word_bytes", 4}, {"guess", m.guess}});
+    return Json::object({{"offset", m.offset},
+                         {"expected", m.expected},
+                         {"actual", m.actual},
+                         {"wrong_words", m.wrong_words},
+                         {"checked_words", m.checked_words},
+                         {"word_bytes", 4},
+                         {"guess", m.guess}});
 }
 
 Json sample_json(const Row &row, size_t i) {
     const auto &record = row.samples[i];
-    auto out = Json::object({{"bandwidth", row.gbs[i]}, {"wall_bandwidth", row.wall_gbs[i]},
-                             {"queue_seconds", record.sample.queue_seconds}, {"wall_seconds", record.sample.wall_seconds},
-                             {"gated", record.sample.gated}, {"generation", record.sample.generation},
+    auto out = Json::object({{"bandwidth", row.gbs[i]},
+                             {"wall_bandwidth", row.wall_gbs[i]},
+                             {"queue_seconds", record.sample.queue_seconds},
+                             {"wall_seconds", record.sample.wall_seconds},
+                             {"gated", record.sample.gated},
+                             {"generation", record.sample.generation},
                              {"verified", !record.sample.mismatch.has_value()}});
     if (record.sample.mismatch) out.set("mismatch", mismatch_json(*record.sample.mismatch));
     if (record.contention) {
@@ -42,10 +55,16 @@ Json sample_json(const Row &row, size_t i) {
 
 Json tier_json(const Place &place) {
     const auto &t = place.tier;
-    return Json::object({{"name", t.name}, {"kind", kind_name(t.kind)}, {"media", media_name(t.media)},
-                         {"numa_node", t.numa_node < 0 ? Json() : Json(t.numa_node)}, {"device", place.device_name},
-                         {"plugin", place.plugin}, {"emulated", place.emulated || t.emulated}, {"degraded", t.degraded},
-                         {"capacity_bytes", t.capacity}, {"detail", t.detail}});
+    return Json::object({{"name", t.name},
+                         {"kind", kind_name(t.kind)},
+                         {"media", media_name(t.media)},
+                         {"numa_node", t.numa_node < 0 ? Json() : Json(t.numa_node)},
+                         {"device", place.device_name},
+                         {"plugin", place.plugin},
+                         {"emulated", place.emulated || t.emulated},
+                         {"degraded", t.degraded},
+                         {"capacity_bytes", t.capacity},
+                         {"detail", t.detail}});
 }
 
 Json pages_json(const std::map<int, size_t> &pages) {
@@ -56,13 +75,18 @@ Json pages_json(const std::map<int, size_t> &pages) {
 
 Json row_json(const Row &row, const Machine &machine) {
     auto out = Json::object({{"transfer", fmt::format("{} -> {} -> {}", row.src, row.executor, row.dst)},
-                             {"src", tier_json(machine.places()[row.spec.src])}, {"executor", row.executor},
-                             {"dst", tier_json(machine.places()[row.spec.dst])}, {"status", lower(to_string(row.status))},
-                             {"reason", row.reason}, {"emulated", row.emulated}, {"interrupted", row.interrupted}});
+                             {"src", tier_json(machine.places()[row.spec.src])},
+                             {"executor", row.executor},
+                             {"dst", tier_json(machine.places()[row.spec.dst])},
+                             {"status", lower(to_string(row.status))},
+                             {"reason", row.reason},
+                             {"emulated", row.emulated},
+                             {"interrupted", row.interrupted}});
     out.set("unit", "GB/s").set("count", "copied_once").set("clock", "queue");
     // A figure that failed its check is no bandwidth: its samples are kept below as evidence only.
     const bool good = row.status == Status::pass;
-    out.set("bandwidth", good ? summary_json(row.queue) : Json()).set("wall_bandwidth", good ? summary_json(row.wall) : Json());
+    out.set("bandwidth", good ? summary_json(row.queue) : Json())
+        .set("wall_bandwidth", good ? summary_json(row.wall) : Json());
     out.set("overhead_us", row.overhead_us).set("contended_samples", row.contended).set("contended", row.is_contended());
     out.set("cache_hot", row.cache_hot).set("page_cache", to_string(row.page_cache)).set("buffer_bytes", row.bytes);
     out.set("cold_buffer_bytes", row.wanted_bytes).set("sample_bytes", row.sample_bytes).set("op_bytes", row.op_size);
@@ -70,22 +94,33 @@ Json row_json(const Row &row, const Machine &machine) {
     out.set("unstable_warmup", !row.warmup_stable).set("stopped", row.stopped);
     auto references = Json::array();
     for (const auto &series : row.references) {
-        references.push(Json::object({{"copy", measure::to_string(series.kind)}, {"threads", series.threads},
+        references.push(Json::object({{"copy", measure::to_string(series.kind)},
+                                      {"threads", series.threads},
                                       {"bandwidth", summary_json(measure::summarize(series.gbs))},
                                       {"samples", Json::array_of(series.gbs)}}));
     }
     out.set("references", references).set("best_reference", row.best_reference_gbs).set("efficiency", row.efficiency);
-    out.set("floor", row.floor ? Json::object({{"bandwidth", row.floor->gbs}, {"profile", row.floor->profile},
-                                               {"source", row.floor->source}, {"date", row.floor->date}})
+    out.set("floor", row.floor ? Json::object({{"bandwidth", row.floor->gbs},
+                                               {"profile", row.floor->profile},
+                                               {"source", row.floor->source},
+                                               {"date", row.floor->date}})
                                : Json());
-    out.set("placement", Json::object({{"cpu", row.cpu.cpu}, {"node", row.cpu.node}, {"bound", row.bound},
+    out.set("placement", Json::object({{"cpu", row.cpu.cpu},
+                                       {"node", row.cpu.node},
+                                       {"bound", row.bound},
                                        {"src_pages_by_node", pages_json(row.src_pages)},
                                        {"dst_pages_by_node", pages_json(row.dst_pages)},
-                                       {"src_page_bytes", row.src_page_size}, {"dst_page_bytes", row.dst_page_size}}));
+                                       {"src_page_bytes", row.src_page_size},
+                                       {"dst_page_bytes", row.dst_page_size}}));
     if (row.latency && row.latency->count() > 0) {
         const auto &h = *row.latency;
-        out.set("latency_64k", Json::object({{"unit", "ns"}, {"count", h.count()}, {"p50", h.quantile(0.5)}, {"p90", h.quantile(0.9)},
-                                             {"p99", h.quantile(0.99)}, {"p999", h.quantile(0.999)}, {"max", h.max()}}));
+        out.set("latency_64k", Json::object({{"unit", "ns"},
+                                             {"count", h.count()},
+                                             {"p50", h.quantile(0.5)},
+                                             {"p90", h.quantile(0.9)},
+                                             {"p99", h.quantile(0.99)},
+                                             {"p999", h.quantile(0.999)},
+                                             {"max", h.max()}}));
     }
     out.set("notes", Json::array_of(row.notes)).set("likely_causes", Json::array_of(row.causes));
     auto samples = Json::array();
@@ -98,17 +133,25 @@ Json environment_json(const Inventory &inventory) {
     for (const auto &[name, setting] : inventory.settings) {
         settings.set(name, Json::object({{"value", setting.value}, {"source", setting.source}, {"error", setting.error}}));
     }
-    return Json::object({{"kernel", inventory.kernel}, {"cpu", inventory.cpu_model}, {"hypervisor", inventory.hypervisor},
-                         {"boot_id", inventory.boot_id}, {"numa_nodes", inventory.nodes.size()},
-                         {"last_level_cache_bytes", inventory.last_level_cache_bytes}, {"settings", settings}});
+    return Json::object({{"kernel", inventory.kernel},
+                         {"cpu", inventory.cpu_model},
+                         {"hypervisor", inventory.hypervisor},
+                         {"boot_id", inventory.boot_id},
+                         {"numa_nodes", inventory.nodes.size()},
+                         {"last_level_cache_bytes", inventory.last_level_cache_bytes},
+                         {"settings", settings}});
 }
 
 const char *verdict_name(Exit exit) {
     switch (exit) {
-    case Exit::pass: return "pass";
-    case Exit::fail: return "fail";
-    case Exit::untested: return "skipped";
-    default: return "error";
+    case Exit::pass:
+        return "pass";
+    case Exit::fail:
+        return "fail";
+    case Exit::untested:
+        return "skipped";
+    default:
+        return "error";
     }
 }
 
@@ -117,11 +160,18 @@ const char *verdict_name(Exit exit) {
 std::string report_json(const Run &run, const Machine &machine, const Options &options) {
     auto rows = Json::array();
     for (const auto &row : run.rows) rows.push(row_json(row, machine));
-    auto out = Json::object({{"schema", "hbf.bandwidth"}, {"schema_version", schema_version}, {"tool_version", tool_version()},
-                             {"libhbf_version", run.libhbf_version}, {"started", run.started},
-                             {"elapsed_seconds", run.elapsed_seconds}, {"arguments", Json::array_of(options.arguments)},
-                             {"seed", run.seed}, {"launches", 1}, {"status", verdict_name(verdict(run))},
-                             {"interrupted", run.interrupted}, {"closing_line", closing_line(run)}});
+    auto out = Json::object({{"schema", "hbf.bandwidth"},
+                             {"schema_version", schema_version},
+                             {"tool_version", tool_version()},
+                             {"libhbf_version", run.libhbf_version},
+                             {"started", run.started},
+                             {"elapsed_seconds", run.elapsed_seconds},
+                             {"arguments", Json::array_of(options.arguments)},
+                             {"seed", run.seed},
+                             {"launches", 1},
+                             {"status", verdict_name(verdict(run))},
+                             {"interrupted", run.interrupted},
+                             {"closing_line", closing_line(run)}});
     out.set("environment", environment_json(machine.inventory())).set("rows", rows);
     return out.dump();
 }
@@ -131,14 +181,16 @@ std::string report_csv(const Run &run) {
         for (size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, 1, '"');
         return '"' + text + '"';
     };
-    std::string out = "src,executor,dst,status,emulated,sample,queue_gb_per_s,wall_gb_per_s,queue_seconds,gated,contended,verified\n";
+    std::string out =
+        "src,executor,dst,status,emulated,sample,queue_gb_per_s,wall_gb_per_s,queue_seconds,gated,contended,verified\n";
     for (const auto &row : run.rows) {
         for (size_t i = 0; i < row.samples.size(); ++i) {
             const auto &record = row.samples[i];
             const bool contended = record.contention && record.contention->contended;
-            out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted(row.src), quoted(row.executor), quoted(row.dst),
-                               lower(to_string(row.status)), row.emulated, i + 1, row.gbs[i], row.wall_gbs[i],
-                               record.sample.queue_seconds, record.sample.gated, contended, !record.sample.mismatch);
+            out +=
+                fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted(row.src), quoted(row.executor), quoted(row.dst),
+                            lower(to_string(row.status)), row.emulated, i + 1, row.gbs[i], row.wall_gbs[i],
+                            record.sample.queue_seconds, record.sample.gated, contended, !record.sample.mismatch);
         }
     }
     return out;

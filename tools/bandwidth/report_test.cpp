@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/bandwidth/report.hpp"
-
 #include <algorithm>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "tools/bandwidth/fake_machine.hpp"
 #include "tools/bandwidth/judge.hpp"
+#include "tools/bandwidth/report.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {
@@ -31,7 +31,8 @@ Run run_of(Row row) {
 
 TEST(ClosingLine, IsTheAgreedOne) {
     EXPECT_EQ(closing_line(run_of(row_of({310.0, 311, 312.4, 312.4, 313, 316.1}))), "Measured bandwidth: 312 GB/s ± 1.2%");
-    EXPECT_EQ(closing_line(run_of(row_of({312.0, 312.1, 312.4, 312.4, 312.9, 313}))), "Measured bandwidth: 312.4 GB/s ± 0.2%");
+    EXPECT_EQ(closing_line(run_of(row_of({312.0, 312.1, 312.4, 312.4, 312.9, 313}))),
+              "Measured bandwidth: 312.4 GB/s ± 0.2%");
 }
 
 TEST(ClosingLine, SaysWhatMustStandBesideTheNumber) {
@@ -41,7 +42,8 @@ TEST(ClosingLine, SaysWhatMustStandBesideTheNumber) {
     row.emulated = false;
     row.contended = 6;
     EXPECT_EQ(closing_line(run_of(row)), "Measured bandwidth: 9.000 GB/s ± 0.0% CONTENDED (6 of 6 samples)");
-    EXPECT_EQ(closing_line(run_of(row_of({9, 9, 9}))), "Measured bandwidth: 9.000 GB/s (3 samples are too few for an interval)");
+    EXPECT_EQ(closing_line(run_of(row_of({9, 9, 9}))),
+              "Measured bandwidth: 9.000 GB/s (3 samples are too few for an interval)");
     EXPECT_EQ(closing_line({}), "No bandwidth: nothing to test");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+
 #include <fmt/format.h>
 
 #include "tools/bandwidth/report.hpp"
@@ -9,7 +10,9 @@
 namespace hbf::tools::bandwidth {
 namespace {
 
-std::string percent(double share) { return format_significant(share * 100, share < 0.1 ? 2 : 3) + "%"; }
+std::string percent(double share) {
+    return format_significant(share * 100, share < 0.1 ? 2 : 3) + "%";
+}
 
 // No more digits than the interval supports: with ± 4 % the fourth says nothing.
 std::string gbs(double value, const std::optional<double> &half_width) {
@@ -37,25 +40,30 @@ std::string references(const Row &row) {
 }
 
 std::string clocks(const Row &row) {
-    const auto gated = std::count_if(row.samples.begin(), row.samples.end(), [](const SampleRecord &r) { return r.sample.gated; });
+    const auto gated =
+        std::count_if(row.samples.begin(), row.samples.end(), [](const SampleRecord &r) { return r.sample.gated; });
     if (gated * 2 < static_cast<std::ptrdiff_t>(row.samples.size())) {
-        return fmt::format("host wall {} GB/s, submit included (no gate: the executor works in the submitting or waiting thread)",
-                           format_significant(row.wall.median));
+        return fmt::format(
+            "host wall {} GB/s, submit included (no gate: the executor works in the submitting or waiting thread)",
+            format_significant(row.wall.median));
     }
-    return fmt::format("queue clock {} GB/s behind a gate, host wall {} GB/s, overhead_us {}", format_significant(row.queue.median),
-                       format_significant(row.wall.median), format_significant(row.overhead_us, 3));
+    return fmt::format("queue clock {} GB/s behind a gate, host wall {} GB/s, overhead_us {}",
+                       format_significant(row.queue.median), format_significant(row.wall.median),
+                       format_significant(row.overhead_us, 3));
 }
 
 std::string shape(const Row &row) {
-    auto out = fmt::format("{} a buffer, {} a sample, {} a copy, {} copies a batch, depth {}; count=copied_once", format_size(row.bytes),
-                           format_size(row.sample_bytes), format_size(row.op_size), row.batch_ops, row.depth);
+    auto out = fmt::format("{} a buffer, {} a sample, {} a copy, {} copies a batch, depth {}; count=copied_once",
+                           format_size(row.bytes), format_size(row.sample_bytes), format_size(row.op_size), row.batch_ops,
+                           row.depth);
     if (row.page_cache != PageCache::not_used) out += "; page_cache=" + to_string(row.page_cache);
     return out;
 }
 
 std::string placement(const Row &row) {
     auto out = fmt::format("cpu {} on node {}{}", row.cpu.cpu, row.cpu.node, row.bound ? "" : " (not bound)");
-    if (!row.src_pages.empty()) out += fmt::format("; source on {}, {} pages", pages_text(row.src_pages), format_size(row.src_page_size));
+    if (!row.src_pages.empty())
+        out += fmt::format("; source on {}, {} pages", pages_text(row.src_pages), format_size(row.src_page_size));
     if (!row.dst_pages.empty()) {
         out += fmt::format("; destination on {}, {} pages", pages_text(row.dst_pages), format_size(row.dst_page_size));
     }
@@ -64,16 +72,21 @@ std::string placement(const Row &row) {
 
 std::string latency(const measure::Histogram &h) {
     auto us = [&](double q) { return format_significant(static_cast<double>(h.quantile(q)) / 1e3, 2); };
-    return fmt::format("one 64 KiB copy, submit to completion: p50 {} us, p90 {}, p99 {}, p99.9 {}, max {} us (n {})", us(0.5),
-                       us(0.9), us(0.99), us(0.999), format_significant(static_cast<double>(h.max()) / 1e3, 2), h.count());
+    return fmt::format("one 64 KiB copy, submit to completion: p50 {} us, p90 {}, p99 {}, p99.9 {}, max {} us (n {})",
+                       us(0.5), us(0.9), us(0.99), us(0.999), format_significant(static_cast<double>(h.max()) / 1e3, 2),
+                       h.count());
 }
 
 Colour colour_of(Status status) {
     switch (status) {
-    case Status::pass: return Colour::green;
-    case Status::fail: return Colour::red;
-    case Status::error: return Colour::red;
-    case Status::skipped: return Colour::yellow;
+    case Status::pass:
+        return Colour::green;
+    case Status::fail:
+        return Colour::red;
+    case Status::error:
+        return Colour::red;
+    case Status::skipped:
+        return Colour::yellow;
     }
     return Colour::none;
 }
@@ -104,11 +117,12 @@ void row_lines(Text &text, const Row &row, const Options &options) {
     if (row.efficiency) {
         const auto &best = row.references[*row.best_reference];
         under(fmt::format("{} of the best reference copy, {} x{} {} GB/s (same run: {})", percent(*row.efficiency),
-                          measure::to_string(best.kind), best.threads, format_significant(*row.best_reference_gbs), references(row)));
+                          measure::to_string(best.kind), best.threads, format_significant(*row.best_reference_gbs),
+                          references(row)));
     }
     if (row.floor) {
-        under(fmt::format("floor {} GB/s of profile '{}' ({}, {}): reached", format_significant(row.floor->gbs), row.floor->profile,
-                          row.floor->source, row.floor->date));
+        under(fmt::format("floor {} GB/s of profile '{}' ({}, {}): reached", format_significant(row.floor->gbs),
+                          row.floor->profile, row.floor->source, row.floor->date));
     }
     if (row.latency && row.latency->count() > 0) under(latency(*row.latency));
     if (options.verbose || row.storage) under(shape(row));
@@ -125,20 +139,28 @@ void row_lines(Text &text, const Row &row, const Options &options) {
 
 std::string to_string(Status status) {
     switch (status) {
-    case Status::pass: return "PASS";
-    case Status::fail: return "FAIL";
-    case Status::error: return "ERROR";
-    case Status::skipped: return "SKIP";
+    case Status::pass:
+        return "PASS";
+    case Status::fail:
+        return "FAIL";
+    case Status::error:
+        return "ERROR";
+    case Status::skipped:
+        return "SKIP";
     }
     return "?";
 }
 
 std::string to_string(PageCache cache) {
     switch (cache) {
-    case PageCache::not_used: return "not_used";
-    case PageCache::bypassed: return "bypassed";
-    case PageCache::hot: return "hot";
-    case PageCache::unknown: return "unknown";
+    case PageCache::not_used:
+        return "not_used";
+    case PageCache::bypassed:
+        return "bypassed";
+    case PageCache::hot:
+        return "hot";
+    case PageCache::unknown:
+        return "unknown";
     }
     return "unknown";
 }
@@ -174,12 +196,15 @@ Exit verdict(const Run &run) {
 
 std::string closing_line(const Run &run) {
     if (run.rows.empty()) return "No bandwidth: nothing to test";
-    const bool failed = std::any_of(run.rows.begin(), run.rows.end(), [](const Row &row) { return row.status == Status::fail; });
+    const bool failed =
+        std::any_of(run.rows.begin(), run.rows.end(), [](const Row &row) { return row.status == Status::fail; });
     const auto &head = run.rows.front();
     const std::string emulated = head.emulated ? " [emulated]" : "";
     if (failed) {
-        auto bad = std::count_if(run.rows.begin(), run.rows.end(), [](const Row &row) { return row.status == Status::fail; });
-        return fmt::format("FAIL: {} of {} transfers failed{}{}", bad, run.rows.size(), run.interrupted ? " (interrupted)" : "", emulated);
+        auto bad =
+            std::count_if(run.rows.begin(), run.rows.end(), [](const Row &row) { return row.status == Status::fail; });
+        return fmt::format("FAIL: {} of {} transfers failed{}{}", bad, run.rows.size(),
+                           run.interrupted ? " (interrupted)" : "", emulated);
     }
     if (head.status != Status::pass) {
         return fmt::format("No bandwidth: {} -> {}: {}{}", head.src, head.dst, head.reason, emulated);

@@ -63,7 +63,7 @@ struct Row {
     double overhead_us = 0;            // median of wall less queue clock, a sample
     std::string stopped;               // which rule ended sampling
     bool interrupted = false;
-    size_t contended = 0;              // samples
+    size_t contended = 0; // samples
 
     std::vector<ReferenceSeries> references;
     std::optional<size_t> best_reference;
@@ -78,7 +78,7 @@ struct Row {
     uint64_t src_page_size = 0, dst_page_size = 0;
     PageCache page_cache = PageCache::not_used;
 
-    std::optional<measure::Histogram> latency; // of 64 KiB, closed loop
+    std::optional<measure::Histogram> latency;                            // of 64 KiB, closed loop
     bool is_contended() const { return contended * 10 > samples.size(); } // more than a tenth of the samples
 };
 

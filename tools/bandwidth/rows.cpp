@@ -2,8 +2,9 @@
 #include "tools/bandwidth/rows.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "core/common/suggest.hpp"
 
@@ -24,8 +25,8 @@ std::optional<size_t> first_memory(const Machine &machine, size_t device) {
 
 template <class Known>
 tl::unexpected<std::string> unknown(const char *what, const std::string &name, const Known &known) {
-    return tl::unexpected(fmt::format("unknown {} '{}'{}; this host has: {}", what, name, did_you_mean(name, known),
-                                      fmt::join(known, ", ")));
+    return tl::unexpected(
+        fmt::format("unknown {} '{}'{}; this host has: {}", what, name, did_you_mean(name, known), fmt::join(known, ", ")));
 }
 
 } // namespace
@@ -37,30 +38,43 @@ bool is_storage(const TierInfo &tier) {
 
 std::string kind_name(TierKind kind) {
     switch (kind) {
-    case TierKind::hbm: return "hbm";
-    case TierKind::hbf: return "hbf";
-    case TierKind::cold: return "cold";
+    case TierKind::hbm:
+        return "hbm";
+    case TierKind::hbf:
+        return "hbf";
+    case TierKind::cold:
+        return "cold";
     }
     return fmt::format("kind {}", static_cast<uint32_t>(kind));
 }
 
 std::string media_name(uint32_t media) {
     switch (media) {
-    case HBF_MEDIA_HBM: return "HBM";
-    case HBF_MEDIA_DRAM: return "DRAM";
-    case HBF_MEDIA_CXL: return "CXL";
-    case HBF_MEDIA_PEER: return "peer";
-    case HBF_MEDIA_PINNED: return "pinned";
-    case HBF_MEDIA_BLOCK: return "block";
-    case HBF_MEDIA_FILE: return "file";
-    case HBF_MEDIA_OBJECT: return "object";
-    default: return "media unknown";
+    case HBF_MEDIA_HBM:
+        return "HBM";
+    case HBF_MEDIA_DRAM:
+        return "DRAM";
+    case HBF_MEDIA_CXL:
+        return "CXL";
+    case HBF_MEDIA_PEER:
+        return "peer";
+    case HBF_MEDIA_PINNED:
+        return "pinned";
+    case HBF_MEDIA_BLOCK:
+        return "block";
+    case HBF_MEDIA_FILE:
+        return "file";
+    case HBF_MEDIA_OBJECT:
+        return "object";
+    default:
+        return "media unknown";
     }
 }
 
 std::string label(const Machine &machine, size_t place) {
     const auto &p = machine.places()[place];
-    bool several = std::any_of(machine.places().begin(), machine.places().end(), [&](const Place &o) { return o.device != p.device; });
+    bool several =
+        std::any_of(machine.places().begin(), machine.places().end(), [&](const Place &o) { return o.device != p.device; });
     return fmt::format("{}{} ({}, {}, node {})", several ? p.device_name + ":" : "", p.tier.name, kind_name(p.tier.kind),
                        media_name(p.tier.media), p.tier.numa_node < 0 ? "unknown" : std::to_string(p.tier.numa_node));
 }
@@ -69,7 +83,8 @@ tl::expected<std::vector<RowSpec>, std::string> choose_rows(const Machine &machi
     const auto &places = machine.places();
     std::vector<std::string> known{"hbm", "hbf", "cold"}, devices;
     for (const auto &place : places) {
-        if (std::find(devices.begin(), devices.end(), place.device_name) == devices.end()) devices.push_back(place.device_name);
+        if (std::find(devices.begin(), devices.end(), place.device_name) == devices.end())
+            devices.push_back(place.device_name);
         known.push_back(place.tier.name);
     }
     auto on_device = [&](const Place &place) { return device_matches(place, options.device); };

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <string>
-#include <tl/expected.hpp>
 #include <vector>
+
+#include <tl/expected.hpp>
 
 #include "tools/bandwidth/machine.hpp"
 #include "tools/bandwidth/options.hpp"
@@ -16,8 +17,8 @@ struct RowSpec {
     bool operator==(const RowSpec &) const = default;
 };
 
-bool is_storage(const TierInfo &tier); // reached by queue commands only, on a block device, in files or objects
-std::string kind_name(TierKind kind);  // "hbm"
+bool is_storage(const TierInfo &tier);  // reached by queue commands only, on a block device, in files or objects
+std::string kind_name(TierKind kind);   // "hbm"
 std::string media_name(uint32_t media); // "DRAM"
 std::string label(const Machine &machine, size_t place); // "dram0 (hbm, DRAM, node 0)"
 

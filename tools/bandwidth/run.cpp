@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <set>
 
 #include "tools/bandwidth/io_bytes.hpp"
 #include "tools/bandwidth/judge.hpp"
@@ -63,7 +64,8 @@ std::vector<int> cpus_of_node(const Inventory &inventory, int node) {
 class Runner {
 public:
     Runner(Machine &machine, const std::vector<RowSpec> &specs, const Options &options, const RunHooks &hooks)
-        : machine_(machine), options_(options), hooks_(hooks), bench_(machine, specs, options), home_(measure::allowed_cpus()) {
+        : machine_(machine), options_(options), hooks_(hooks), bench_(machine, specs, options),
+          home_(measure::allowed_cpus()) {
         for (const auto &spec : specs) rows_.emplace_back().row.spec = spec;
     }
 
@@ -139,7 +141,8 @@ private:
         if (!live.team) live.team = std::make_shared<measure::ReferenceTeam>(live.cpus);
         std::set<size_t> threads{1, live.team->size()};
         for (auto count : threads) {
-            for (auto kind : {ReferenceCopy::libc_memcpy, ReferenceCopy::streaming}) live.row.references.push_back({kind, count, {}});
+            for (auto kind : {ReferenceCopy::libc_memcpy, ReferenceCopy::streaming})
+                live.row.references.push_back({kind, count, {}});
         }
     }
 
@@ -224,7 +227,8 @@ private:
         row.wall_gbs.push_back(bytes / taken->wall_seconds * 1e-9);
         if (taken->mismatch) {
             row.status = Status::fail;
-            row.reason = fmt::format("data_loss: sample {}: {}", row.samples.size() + 1, measure::to_string(*taken->mismatch));
+            row.reason =
+                fmt::format("data_loss: sample {}: {}", row.samples.size() + 1, measure::to_string(*taken->mismatch));
         }
         row.samples.push_back(std::move(record));
         row.cpu = measure::current_place();
@@ -279,9 +283,9 @@ private:
             row.dst_pages = measure::page_places(live.transfer->dst().address, row.bytes).pages;
         }
         if (row.storage && !row.samples.empty()) {
-            row.page_cache = !live.storage_counted                             ? PageCache::unknown
+            row.page_cache = !live.storage_counted                            ? PageCache::unknown
                              : live.device_bytes * 10 >= live.timed_bytes * 9 ? PageCache::bypassed
-                                                                               : PageCache::hot;
+                                                                              : PageCache::hot;
         }
         summarize(row);
         judge(row, machine_);

@@ -8,7 +8,7 @@
 namespace hbf::tools::bandwidth {
 
 struct RunHooks {
-    std::function<bool()> stop;                       // asked between steps: a clean stop is wanted
+    std::function<bool()> stop;                        // asked between steps: a clean stop is wanted
     std::function<void(const std::string &)> progress; // may be empty
 };
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole runs on a machine that is honest, or lies: what reaches the exit code and the closing line.
-#include "tools/bandwidth/run.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tools/bandwidth/fake_machine.hpp"
 #include "tools/bandwidth/report.hpp"
+#include "tools/bandwidth/run.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {
@@ -42,7 +41,7 @@ TEST(Run, AnHonestMachineMeasuresEveryTier) {
         ASSERT_TRUE(row.latency);
         EXPECT_EQ(row.latency->count(), 16u);
     }
-    EXPECT_TRUE(run.rows[0].cache_hot); // 1 MiB a buffer
+    EXPECT_TRUE(run.rows[0].cache_hot);                // 1 MiB a buffer
     EXPECT_EQ(run.rows[2].page_cache, PageCache::hot); // the fake's storage is memory: nothing reached a device
     EXPECT_EQ(verdict(run), Exit::pass);
     EXPECT_EQ(closing_line(run).find("Measured bandwidth: "), 0u) << closing_line(run);
@@ -80,7 +79,8 @@ TEST(Run, AnImpossibleFigureFailsTheTestItself) {
     options.tiers = {"hbm"};
     options.depth = 64;
     options.size = 4 << 20;
-    machine.target.delay = std::chrono::microseconds(50); // a pass is long enough for a sample, so that the gate holds it all
+    machine.target.delay =
+        std::chrono::microseconds(50); // a pass is long enough for a sample, so that the gate holds it all
     auto run = measure(machine, options);
     ASSERT_EQ(run.rows.size(), 1u);
     EXPECT_EQ(run.rows[0].status, Status::fail);

@@ -2,8 +2,9 @@
 #include "tools/bandwidth/workbench.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "tools/output/size.hpp"
 
@@ -60,8 +61,9 @@ Result<Workbench::Pair> Workbench::buffers(const RowSpec &row) {
     // A row of memory and storage is as large as storage's part, so that its pass stays short.
     for (auto [bytes, place] : {std::pair{src_bytes, row.src}, std::pair{dst_bytes, row.dst}}) {
         if (bytes == 0) {
-            return fail(Code::exhausted, fmt::format("tier {} has no room for a test buffer: {} available",
-                                                     machine_.places()[place].tier.name, format_size(machine_.available(place))));
+            return fail(Code::exhausted,
+                        fmt::format("tier {} has no room for a test buffer: {} available",
+                                    machine_.places()[place].tier.name, format_size(machine_.available(place))));
         }
     }
     auto src = get(row.src, Role::source, src_bytes);

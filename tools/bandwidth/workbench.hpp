@@ -33,8 +33,8 @@ private:
 
     Machine &machine_;
     const Options &options_;
-    std::map<size_t, uint64_t> roles_;    // buffers each place must hold
-    std::map<size_t, uint64_t> planned_;  // bytes of each
+    std::map<size_t, uint64_t> roles_;   // buffers each place must hold
+    std::map<size_t, uint64_t> planned_; // bytes of each
     std::map<std::pair<size_t, Role>, measure::Buffer> held_;
     uint64_t memory_left_ = 0;
 };

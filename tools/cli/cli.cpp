@@ -25,46 +25,60 @@ struct Adder {
         value(added);
     }
     void operator()(const Number &number) const {
-        value(app.add_option_function<std::string>(option.names, [this_option = option, number](const std::string &text) {
-            auto parsed = parse_number(text);
-            if (!parsed || *parsed < number.least || *parsed > number.most) {
-                auto range = number.most == std::numeric_limits<uint64_t>::max() ? fmt::format("of at least {}", number.least)
-                                                                                 : fmt::format("in {}..{}", number.least, number.most);
-                throw CLI::ValidationError(this_option.names, fmt::format("'{}' is not a whole number {}", text, range));
-            }
-            *number.target = *parsed;
-        }, option.help));
+        value(app.add_option_function<std::string>(
+            option.names,
+            [this_option = option, number](const std::string &text) {
+                auto parsed = parse_number(text);
+                if (!parsed || *parsed < number.least || *parsed > number.most) {
+                    auto range = number.most == std::numeric_limits<uint64_t>::max()
+                                     ? fmt::format("of at least {}", number.least)
+                                     : fmt::format("in {}..{}", number.least, number.most);
+                    throw CLI::ValidationError(this_option.names, fmt::format("'{}' is not a whole number {}", text, range));
+                }
+                *number.target = *parsed;
+            },
+            option.help));
     }
     void operator()(const Real &real) const {
-        value(app.add_option_function<std::string>(option.names, [this_option = option, real](const std::string &text) {
-            auto parsed = parse_real(text);
-            if (!parsed || !(*parsed >= real.least && *parsed <= real.most)) {
-                throw CLI::ValidationError(this_option.names,
-                                           fmt::format("'{}' is not a number in {}..{}", text, real.least, real.most));
-            }
-            *real.target = *parsed;
-        }, option.help));
+        value(app.add_option_function<std::string>(
+            option.names,
+            [this_option = option, real](const std::string &text) {
+                auto parsed = parse_real(text);
+                if (!parsed || !(*parsed >= real.least && *parsed <= real.most)) {
+                    throw CLI::ValidationError(this_option.names,
+                                               fmt::format("'{}' is not a number in {}..{}", text, real.least, real.most));
+                }
+                *real.target = *parsed;
+            },
+            option.help));
     }
     void operator()(const Bytes &bytes) const {
-        value(app.add_option_function<std::string>(option.names, [this_option = option, bytes](const std::string &text) {
-            auto parsed = parse_size(text);
-            if (!parsed) throw CLI::ValidationError(this_option.names, parsed.error());
-            if (*parsed < bytes.least) {
-                throw CLI::ValidationError(this_option.names, fmt::format("{} is less than the smallest possible, {}",
-                                                                          format_size(*parsed), format_size(bytes.least)));
-            }
-            *bytes.target = *parsed;
-        }, option.help));
+        value(app.add_option_function<std::string>(
+            option.names,
+            [this_option = option, bytes](const std::string &text) {
+                auto parsed = parse_size(text);
+                if (!parsed) throw CLI::ValidationError(this_option.names, parsed.error());
+                if (*parsed < bytes.least) {
+                    throw CLI::ValidationError(this_option.names,
+                                               fmt::format("{} is less than the smallest possible, {}", format_size(*parsed),
+                                                           format_size(bytes.least)));
+                }
+                *bytes.target = *parsed;
+            },
+            option.help));
     }
     void operator()(const Choice &choice) const {
-        value(app.add_option_function<std::string>(option.names, [this_option = option, choice](const std::string &text) {
-            if (std::find(choice.values.begin(), choice.values.end(), text) == choice.values.end()) {
-                throw CLI::ValidationError(this_option.names, fmt::format("unknown value '{}'{}; one of: {}", text,
-                                                                          did_you_mean(text, choice.values),
-                                                                          fmt::join(choice.values, ", ")));
-            }
-            *choice.target = text;
-        }, option.help));
+        value(app.add_option_function<std::string>(
+            option.names,
+            [this_option = option, choice](const std::string &text) {
+                if (std::find(choice.values.begin(), choice.values.end(), text) == choice.values.end()) {
+                    throw CLI::ValidationError(this_option.names, fmt::format("unknown value '{}'{}; one of: {}", text,
+                                                                              did_you_mean(text, choice.values),
+                                                                              fmt::join(choice.values, ", ")));
+                }
+                *choice.target = text;
+            },
+            option.help));
     }
 
 private:
@@ -153,7 +167,8 @@ int explain_extras(const CLI::App &app, const std::vector<Command> &children, bo
 
 int run(const Bound &bound) {
     const auto &command = *bound.command;
-    if (!command.run) return usage(*bound.app, fmt::format("a command is needed: {}", fmt::join(names_of(command.children), ", ")));
+    if (!command.run)
+        return usage(*bound.app, fmt::format("a command is needed: {}", fmt::join(names_of(command.children), ", ")));
     int code = command.run();
     // Output that did not reach its place is an error, whatever it said.
     return close_output() || code != 0 ? code : static_cast<int>(Exit::error);
@@ -181,7 +196,9 @@ std::vector<std::string> given;
 
 } // namespace
 
-const std::vector<std::string> &command_line() { return given; }
+const std::vector<std::string> &command_line() {
+    return given;
+}
 
 int run_command_line(const std::vector<Command> &commands, int argc, const char *const *argv) {
     given.assign(argv, argv + argc);

@@ -43,7 +43,9 @@ protected:
 };
 
 TEST_F(CommandLine, OptionsArriveTyped) {
-    EXPECT_EQ(run({"go", "--flag", "--size", "1GiB", "--number=3", "--real", "0.5", "--tier", "a", "--mode", "b,c", "--choice", "slow", "in"}), 42);
+    EXPECT_EQ(run({"go", "--flag", "--size", "1GiB", "--number=3", "--real", "0.5", "--tier", "a", "--mode", "b,c",
+                   "--choice", "slow", "in"}),
+              42);
     EXPECT_TRUE(s.flag);
     EXPECT_EQ(s.size, uint64_t{1} << 30);
     EXPECT_EQ(s.number, 3u);
@@ -65,21 +67,18 @@ TEST_F(CommandLine, WrongLinesAreUsageErrorsThatNameTheRemedy) {
         std::vector<const char *> line;
         std::string expected;
     };
-    for (const auto &wrong : {Wrong{{"gp"}, "unknown command 'gp' (did you mean \"go\"?)"},
-                              Wrong{{"xyzzy"}, "commands: go, config"},
-                              Wrong{{"--vresion"}, "did you mean \"--version\""},
-                              Wrong{{"go", "--sise", "1"}, "unknown option '--sise' (did you mean \"--size\"?)"},
-                              Wrong{{"go", "--size", "1XB"}, "unknown unit 'XB'"},
-                              Wrong{{"go", "--size", "1"}, "less than the smallest possible, 4 KiB"},
-                              Wrong{{"go", "--size"}, "--size"},
-                              Wrong{{"go", "--number", "11"}, "'11' is not a whole number in 1..10"},
-                              Wrong{{"go", "--number", "-1"}, "--number"},
-                              Wrong{{"go", "--real", "2"}, "'2' is not a number in 0..1"},
-                              Wrong{{"go", "--choice", "slwo"}, "did you mean \"slow\""},
-                              Wrong{{"go", "a", "b"}, "too many arguments: 'b'"},
-                              Wrong{{"config", "shwo"}, "unknown command 'shwo' (did you mean \"show\"?)"},
-                              Wrong{{"config", "show", "extra"}, "unexpected argument 'extra'"},
-                              Wrong{{"help", "gp"}, "unknown command 'gp'"}}) {
+    for (const auto &wrong :
+         {Wrong{{"gp"}, "unknown command 'gp' (did you mean \"go\"?)"}, Wrong{{"xyzzy"}, "commands: go, config"},
+          Wrong{{"--vresion"}, "did you mean \"--version\""},
+          Wrong{{"go", "--sise", "1"}, "unknown option '--sise' (did you mean \"--size\"?)"},
+          Wrong{{"go", "--size", "1XB"}, "unknown unit 'XB'"},
+          Wrong{{"go", "--size", "1"}, "less than the smallest possible, 4 KiB"}, Wrong{{"go", "--size"}, "--size"},
+          Wrong{{"go", "--number", "11"}, "'11' is not a whole number in 1..10"},
+          Wrong{{"go", "--number", "-1"}, "--number"}, Wrong{{"go", "--real", "2"}, "'2' is not a number in 0..1"},
+          Wrong{{"go", "--choice", "slwo"}, "did you mean \"slow\""}, Wrong{{"go", "a", "b"}, "too many arguments: 'b'"},
+          Wrong{{"config", "shwo"}, "unknown command 'shwo' (did you mean \"show\"?)"},
+          Wrong{{"config", "show", "extra"}, "unexpected argument 'extra'"},
+          Wrong{{"help", "gp"}, "unknown command 'gp'"}}) {
         EXPECT_EQ(run(wrong.line), 2) << wrong.expected;
         EXPECT_TRUE(says(wrong.expected)) << wrong.expected << "\n in: " << err;
         EXPECT_EQ(s.ran, 0);

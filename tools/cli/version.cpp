@@ -8,7 +8,9 @@
 
 namespace hbf::tools {
 
-std::string tool_version() { return HBF_TOOL_VERSION; }
+std::string tool_version() {
+    return HBF_TOOL_VERSION;
+}
 
 std::string version_text() {
     return fmt::format("hbf {} (libhbf {}, plugin ABI {}.{})\n", tool_version(), version(),

@@ -5,7 +5,7 @@
 
 namespace hbf::tools {
 
-std::string version_text();   // for --version, one line
-std::string tool_version();   // "0.1.0"
+std::string version_text(); // for --version, one line
+std::string tool_version(); // "0.1.0"
 
 } // namespace hbf::tools

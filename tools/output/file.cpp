@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

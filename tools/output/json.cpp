@@ -2,6 +2,7 @@
 #include "tools/output/json.hpp"
 
 #include <cmath>
+
 #include <nlohmann/json.hpp>
 
 namespace hbf::tools {
@@ -11,7 +12,9 @@ struct Json::Impl {
 };
 
 Json::Json() : impl_(std::make_unique<Impl>()) {}
-Json::Json(std::string_view text) : Json() { impl_->value = std::string(text); }
+Json::Json(std::string_view text) : Json() {
+    impl_->value = std::string(text);
+}
 Json::Json(double value) : Json() {
     if (std::isfinite(value)) impl_->value = value;
 }
@@ -95,7 +98,9 @@ std::optional<double> Json::number() const {
     return impl_->value.get<double>();
 }
 
-size_t Json::size() const { return impl_->value.is_structured() ? impl_->value.size() : 0; }
+size_t Json::size() const {
+    return impl_->value.is_structured() ? impl_->value.size() : 0;
+}
 
 std::optional<Json> Json::at(size_t index) const {
     if (!impl_->value.is_array() || index >= impl_->value.size()) return std::nullopt;

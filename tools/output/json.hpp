@@ -8,10 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <tl/expected.hpp>
 
 namespace hbf::tools {
 
@@ -62,8 +63,10 @@ private:
     static Json from(uint64_t value);
     template <class T>
     static Json from(T value) {
-        if constexpr (std::is_signed_v<T>) return from(static_cast<int64_t>(value));
-        else return from(static_cast<uint64_t>(value));
+        if constexpr (std::is_signed_v<T>)
+            return from(static_cast<int64_t>(value));
+        else
+            return from(static_cast<uint64_t>(value));
     }
     std::unique_ptr<Impl> impl_;
 };

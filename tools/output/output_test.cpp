@@ -2,9 +2,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <iterator>
 #include <limits>
+
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,7 +31,8 @@ TEST(Size, BothKindsOfUnits) {
 }
 
 TEST(Size, NonsenseIsRefusedWithTheValue) {
-    for (const char *text : {"", "GB", "-1", "1XB", "1.2.3GB", "1e3", "99999999999999999999", "20000000000GB", "18446744073709551615K", "0.5"}) {
+    for (const char *text : {"", "GB", "-1", "1XB", "1.2.3GB", "1e3", "99999999999999999999", "20000000000GB",
+                             "18446744073709551615K", "0.5"}) {
         auto size = parse_size(text);
         ASSERT_FALSE(size) << text;
         EXPECT_NE(size.error().find(std::string("'") + text + "'"), std::string::npos) << size.error();
@@ -61,7 +63,10 @@ TEST(Number, SignificantDigits) {
 }
 
 TEST(JsonDocument, KeepsOrderAndTypes) {
-    auto json = Json::object({{"z", 1}, {"a", Json::array_of(std::vector<double>{1.5})}, {"big", UINT64_MAX}, {"none", Json(std::optional<int>{})}});
+    auto json = Json::object({{"z", 1},
+                              {"a", Json::array_of(std::vector<double>{1.5})},
+                              {"big", UINT64_MAX},
+                              {"none", Json(std::optional<int>{})}});
     json.set("inf", std::numeric_limits<double>::infinity()).set("text", "a\"b\xff");
     const auto text = json.dump();
     EXPECT_LT(text.find("\"z\""), text.find("\"a\""));
@@ -75,7 +80,8 @@ TEST(JsonDocument, KeepsOrderAndTypes) {
 }
 
 TEST(Table, AlignsByColumnsNotBytes) {
-    EXPECT_EQ(format_table({"name", ">GB/s"}, {{"dram0", "9.4"}, {"±", "312.4"}}), "name    GB/s\ndram0    9.4\n±      312.4\n");
+    EXPECT_EQ(format_table({"name", ">GB/s"}, {{"dram0", "9.4"}, {"±", "312.4"}}),
+              "name    GB/s\ndram0    9.4\n±      312.4\n");
 }
 
 class ResultFile : public testing::Test {

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+
 #include <fmt/format.h>
 
 namespace hbf::tools {
@@ -15,9 +16,9 @@ struct Unit {
 };
 constexpr uint64_t kib = 1024, mib = kib * kib, gib = kib * mib, tib = kib * gib;
 constexpr std::array units{
-    Unit{"", 1},          Unit{"B", 1},           Unit{"K", kib},  Unit{"M", mib},  Unit{"G", gib},  Unit{"T", tib},
-    Unit{"KiB", kib},     Unit{"MiB", mib},       Unit{"GiB", gib}, Unit{"TiB", tib}, Unit{"kB", 1000}, Unit{"KB", 1000},
-    Unit{"MB", 1000000},  Unit{"GB", 1000000000}, Unit{"TB", 1000000000000},
+    Unit{"", 1},      Unit{"B", 1},     Unit{"K", kib},      Unit{"M", mib},         Unit{"G", gib},
+    Unit{"T", tib},   Unit{"KiB", kib}, Unit{"MiB", mib},    Unit{"GiB", gib},       Unit{"TiB", tib},
+    Unit{"kB", 1000}, Unit{"KB", 1000}, Unit{"MB", 1000000}, Unit{"GB", 1000000000}, Unit{"TB", 1000000000000},
 };
 
 bool same_letters(std::string_view a, std::string_view b) {
@@ -32,7 +33,8 @@ bool same_letters(std::string_view a, std::string_view b) {
 
 tl::expected<uint64_t, std::string> parse_size(std::string_view text) {
     auto wrong = [&](std::string_view why) {
-        return tl::unexpected(fmt::format("'{}' is not a size: {}; write for example 64KiB, 256MiB, 1GB or 1GiB", text, why));
+        return tl::unexpected(
+            fmt::format("'{}' is not a size: {}; write for example 64KiB, 256MiB, 1GB or 1GiB", text, why));
     };
     auto digits = text.find_first_not_of("0123456789.");
     auto number = text.substr(0, digits);
@@ -61,7 +63,8 @@ std::string format_size(uint64_t bytes) {
     for (const auto &unit : binary) {
         if (bytes < unit.bytes) continue;
         if (bytes % unit.bytes == 0) return fmt::format("{} {}", bytes / unit.bytes, unit.name);
-        return fmt::format("{} {}", format_significant(static_cast<double>(bytes) / static_cast<double>(unit.bytes)), unit.name);
+        return fmt::format("{} {}", format_significant(static_cast<double>(bytes) / static_cast<double>(unit.bytes)),
+                           unit.name);
     }
     return fmt::format("{} B", bytes);
 }
@@ -94,7 +97,8 @@ std::optional<uint64_t> parse_number(std::string_view text) {
 std::optional<double> parse_real(std::string_view text) {
     double value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || text.empty() || !std::isfinite(value)) return std::nullopt;
+    if (error != std::errc{} || end != text.data() + text.size() || text.empty() || !std::isfinite(value))
+        return std::nullopt;
     return value;
 }
 

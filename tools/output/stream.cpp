@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -30,12 +31,23 @@ std::string coloured(std::string_view text, Colour colour) {
     if (!colour_wanted() || colour == Colour::none) return std::string(text);
     const char *code = "";
     switch (colour) {
-    case Colour::none: break;
-    case Colour::green: code = "32"; break;
-    case Colour::red: code = "31"; break;
-    case Colour::yellow: code = "33"; break;
-    case Colour::bold: code = "1"; break;
-    case Colour::dim: code = "2"; break;
+    case Colour::none:
+        break;
+    case Colour::green:
+        code = "32";
+        break;
+    case Colour::red:
+        code = "31";
+        break;
+    case Colour::yellow:
+        code = "33";
+        break;
+    case Colour::bold:
+        code = "1";
+        break;
+    case Colour::dim:
+        code = "2";
+        break;
     }
     return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }

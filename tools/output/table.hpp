@@ -12,7 +12,7 @@ struct Cell {
     std::string text;
     Colour colour = Colour::none;
     Cell(std::string t, Colour c = Colour::none) : text(std::move(t)), colour(c) {} // NOLINT: a text is a cell
-    Cell(const char *t) : text(t) {}                                               // NOLINT
+    Cell(const char *t) : text(t) {}                                                // NOLINT
 };
 
 // Columns as wide as their widest cell; a header that starts with '>' is right-aligned, numbers below it too.

@@ -15,6 +15,6 @@ size_t tier_count(const Candidate &candidate);
 std::string report_text(const Selection &selection);    // the plugins that serve, their devices and tiers
 std::string report_explain(const Selection &selection); // every candidate: how far it came and why
 std::string report_json(const Selection &selection);
-std::string report_json(const Error &error);            // when there is no selection
+std::string report_json(const Error &error); // when there is no selection
 
 } // namespace hbf::tools::probe

@@ -13,46 +13,86 @@ namespace {
 constexpr int schema_version = 1;
 
 Json tier_json(const TierInfo &tier) {
-    return Json::object({{"index", tier.index}, {"name", tier.name}, {"kind", bandwidth::kind_name(tier.kind)},
-                         {"media", bandwidth::media_name(tier.media)}, {"emulated", tier.emulated}, {"degraded", tier.degraded},
-                         {"capacity", tier.capacity}, {"available", tier.available}, {"granule", tier.granule},
-                         {"alignment", tier.alignment}, {"copy_alignment", tier.copy_alignment}, {"line_size", tier.line_size},
-                         {"cpu_access", tier.cpu_access}, {"device_access", tier.device_access}, {"dma_access", tier.dma_access},
-                         {"persistent", tier.persistent}, {"numa_bound", tier.numa_bound}, {"numa_node", tier.numa_node},
-                         {"coherence_domain", tier.domain}, {"extended_by", tier.extended_by},
-                         {"nominal_bandwidth", tier.nominal_bandwidth}, {"nominal_latency_ns", tier.nominal_latency_ns},
+    return Json::object({{"index", tier.index},
+                         {"name", tier.name},
+                         {"kind", bandwidth::kind_name(tier.kind)},
+                         {"media", bandwidth::media_name(tier.media)},
+                         {"emulated", tier.emulated},
+                         {"degraded", tier.degraded},
+                         {"capacity", tier.capacity},
+                         {"available", tier.available},
+                         {"granule", tier.granule},
+                         {"alignment", tier.alignment},
+                         {"copy_alignment", tier.copy_alignment},
+                         {"line_size", tier.line_size},
+                         {"cpu_access", tier.cpu_access},
+                         {"device_access", tier.device_access},
+                         {"dma_access", tier.dma_access},
+                         {"persistent", tier.persistent},
+                         {"numa_bound", tier.numa_bound},
+                         {"numa_node", tier.numa_node},
+                         {"coherence_domain", tier.domain},
+                         {"extended_by", tier.extended_by},
+                         {"nominal_bandwidth", tier.nominal_bandwidth},
+                         {"nominal_latency_ns", tier.nominal_latency_ns},
                          {"detail", tier.detail}});
 }
 
 Json device_json(const ProbedDevice &device) {
     Json tiers = Json::array();
     for (const TierInfo &tier : device.tiers) tiers.push(tier_json(tier));
-    return Json::object({{"id", device.id}, {"name", device.name}, {"driver", device.driver}, {"pci_address", device.pci_address},
-                         {"numa_node", device.numa_node}, {"emulated", device.emulated}, {"tiers", tiers}});
+    return Json::object({{"id", device.id},
+                         {"name", device.name},
+                         {"driver", device.driver},
+                         {"pci_address", device.pci_address},
+                         {"numa_node", device.numa_node},
+                         {"emulated", device.emulated},
+                         {"tiers", tiers}});
 }
 
 Json candidate_json(const Candidate &candidate) {
     Json devices = Json::array();
     for (const ProbedDevice &device : candidate.devices) devices.push(device_json(device));
-    return Json::object({{"name", candidate.name}, {"vendor", candidate.vendor}, {"version", candidate.version}, {"kind", candidate.kind},
-                         {"priority", candidate.priority}, {"pinned", candidate.pinned}, {"manifest", candidate.manifest.string()},
-                         {"library", candidate.library.string()}, {"sha256", candidate.sha256}, {"stage", to_string(candidate.stage)},
-                         {"reason", to_string(candidate.reason)}, {"detail", candidate.detail}, {"probe_cached", candidate.probe_cached},
-                         {"probe_ms", candidate.probe_ms}, {"devices", devices}});
+    return Json::object({{"name", candidate.name},
+                         {"vendor", candidate.vendor},
+                         {"version", candidate.version},
+                         {"kind", candidate.kind},
+                         {"priority", candidate.priority},
+                         {"pinned", candidate.pinned},
+                         {"manifest", candidate.manifest.string()},
+                         {"library", candidate.library.string()},
+                         {"sha256", candidate.sha256},
+                         {"stage", to_string(candidate.stage)},
+                         {"reason", to_string(candidate.reason)},
+                         {"detail", candidate.detail},
+                         {"probe_cached", candidate.probe_cached},
+                         {"probe_ms", candidate.probe_ms},
+                         {"devices", devices}});
 }
 
 Json pci_json(const PciDevice &device) {
-    return Json::object({{"address", device.address}, {"vendor", fmt::format("{:04x}", device.vendor)},
-                         {"device", fmt::format("{:04x}", device.device)}, {"class", fmt::format("{:06x}", device.class_code)},
-                         {"numa_node", device.numa_node}, {"driver", device.driver}, {"iommu_group", device.iommu_group},
-                         {"link_gts", device.link.current_gts}, {"link_max_gts", device.link.max_gts},
-                         {"link_width", device.link.current_width}, {"link_max_width", device.link.max_width}});
+    return Json::object({{"address", device.address},
+                         {"vendor", fmt::format("{:04x}", device.vendor)},
+                         {"device", fmt::format("{:04x}", device.device)},
+                         {"class", fmt::format("{:06x}", device.class_code)},
+                         {"numa_node", device.numa_node},
+                         {"driver", device.driver},
+                         {"iommu_group", device.iommu_group},
+                         {"link_gts", device.link.current_gts},
+                         {"link_max_gts", device.link.max_gts},
+                         {"link_width", device.link.current_width},
+                         {"link_max_width", device.link.max_width}});
 }
 
 Json node_json(const NumaNode &node) {
-    return Json::object({{"id", node.id}, {"cpus", Json::array_of(node.cpus)}, {"memory_bytes", node.memory_bytes},
-                         {"free_bytes", node.free_bytes}, {"distances", Json::array_of(node.distances)},
-                         {"bandwidth_gbs", node.bandwidth_gbs}, {"latency_ns", node.latency_ns}, {"cxl", node.cxl}});
+    return Json::object({{"id", node.id},
+                         {"cpus", Json::array_of(node.cpus)},
+                         {"memory_bytes", node.memory_bytes},
+                         {"free_bytes", node.free_bytes},
+                         {"distances", Json::array_of(node.distances)},
+                         {"bandwidth_gbs", node.bandwidth_gbs},
+                         {"latency_ns", node.latency_ns},
+                         {"cxl", node.cxl}});
 }
 
 Json inventory_json(const Inventory &inventory) {
@@ -60,24 +100,42 @@ Json inventory_json(const Inventory &inventory) {
     for (const PciDevice &device : inventory.pci) pci.push(pci_json(device));
     for (const NumaNode &node : inventory.nodes) nodes.push(node_json(node));
     for (const DaxDevice &device : inventory.dax) {
-        dax.push(Json::object({{"name", device.name}, {"mode", device.mode}, {"size", device.size}, {"target_node", device.target_node}}));
+        dax.push(Json::object(
+            {{"name", device.name}, {"mode", device.mode}, {"size", device.size}, {"target_node", device.target_node}}));
     }
     for (const BlockDevice &block : inventory.blocks) {
-        blocks.push(Json::object({{"name", block.name}, {"model", block.model}, {"scheduler", block.scheduler}, {"size", block.size},
-                                  {"logical_block", block.logical_block}, {"rotational", block.rotational}, {"numa_node", block.numa_node}}));
+        blocks.push(Json::object({{"name", block.name},
+                                  {"model", block.model},
+                                  {"scheduler", block.scheduler},
+                                  {"size", block.size},
+                                  {"logical_block", block.logical_block},
+                                  {"rotational", block.rotational},
+                                  {"numa_node", block.numa_node}}));
     }
     for (const auto &[name, setting] : inventory.settings) {
         settings.set(name, Json::object({{"value", setting.value}, {"source", setting.source}, {"error", setting.error}}));
     }
-    return Json::object({{"root", inventory.root.string()}, {"kernel", inventory.kernel}, {"boot_id", inventory.boot_id},
-                         {"cpu_model", inventory.cpu_model}, {"hypervisor", inventory.hypervisor},
-                         {"last_level_cache_bytes", inventory.last_level_cache_bytes}, {"pci", pci}, {"nodes", nodes}, {"dax", dax},
-                         {"blocks", blocks}, {"settings", settings}, {"problems", Json::array_of(inventory.problems)}});
+    return Json::object({{"root", inventory.root.string()},
+                         {"kernel", inventory.kernel},
+                         {"boot_id", inventory.boot_id},
+                         {"cpu_model", inventory.cpu_model},
+                         {"hypervisor", inventory.hypervisor},
+                         {"last_level_cache_bytes", inventory.last_level_cache_bytes},
+                         {"pci", pci},
+                         {"nodes", nodes},
+                         {"dax", dax},
+                         {"blocks", blocks},
+                         {"settings", settings},
+                         {"problems", Json::array_of(inventory.problems)}});
 }
 
 Json heading(bool ready, const std::string &summary) {
-    return Json::object({{"schema", "hbf.probe"}, {"schema_version", schema_version}, {"tool_version", tool_version()},
-                         {"libhbf_version", version()}, {"ready", ready}, {"summary", summary}});
+    return Json::object({{"schema", "hbf.probe"},
+                         {"schema_version", schema_version},
+                         {"tool_version", tool_version()},
+                         {"libhbf_version", version()},
+                         {"ready", ready},
+                         {"summary", summary}});
 }
 
 } // namespace

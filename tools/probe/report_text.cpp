@@ -17,7 +17,11 @@ std::vector<Cell> tier_row(const TierInfo &tier) {
     std::string detail = tier.emulated ? "EMULATED" : "";
     if (tier.degraded) detail += detail.empty() ? "degraded" : ", degraded";
     if (!tier.detail.empty()) detail += (detail.empty() ? "" : ": ") + tier.detail;
-    return {tier.name, bandwidth::kind_name(tier.kind), bandwidth::media_name(tier.media), format_size(tier.capacity), node_text(tier.numa_node),
+    return {tier.name,
+            bandwidth::kind_name(tier.kind),
+            bandwidth::media_name(tier.media),
+            format_size(tier.capacity),
+            node_text(tier.numa_node),
             {detail, tier.emulated || tier.degraded ? Colour::yellow : Colour::none}};
 }
 
@@ -67,13 +71,16 @@ std::string closing_line(const Selection &selection) {
         return fmt::format("HBF ready: {} {}, {} tier{}{}", primary->name, primary->version, tiers, tiers == 1 ? "" : "s",
                            emulated ? " (emulated)" : "");
     }
-    if (selection.candidates.empty()) return "HBF not ready: no plugin was found; plugins.path (HBF_PLUGIN_PATH) names the folders that are searched";
+    if (selection.candidates.empty())
+        return "HBF not ready: no plugin was found; plugins.path (HBF_PLUGIN_PATH) names the folders that are searched";
     const size_t count = selection.candidates.size();
     if (count == 1) {
         const Candidate &only = selection.candidates.front();
-        return fmt::format("HBF not ready: plugin {} cannot serve this host: {}: {}", only.name, to_string(only.reason), only.detail);
+        return fmt::format("HBF not ready: plugin {} cannot serve this host: {}: {}", only.name, to_string(only.reason),
+                           only.detail);
     }
-    return fmt::format("HBF not ready: none of {} plugins can serve this host; hbf probe --explain says why for each", count);
+    return fmt::format("HBF not ready: none of {} plugins can serve this host; hbf probe --explain says why for each",
+                       count);
 }
 
 std::string report_text(const Selection &selection) {
@@ -92,8 +99,10 @@ std::string report_explain(const Selection &selection) {
     std::vector<std::vector<Cell>> rows;
     for (const Candidate &candidate : selection.candidates) {
         const Colour colour = colour_of(candidate);
-        rows.push_back({{candidate.name, candidate.reason == Reason::selected ? Colour::bold : Colour::none}, candidate.version.empty() ? "-" : candidate.version,
-                        std::string(to_string(candidate.stage)), {std::string(to_string(candidate.reason)), colour},
+        rows.push_back({{candidate.name, candidate.reason == Reason::selected ? Colour::bold : Colour::none},
+                        candidate.version.empty() ? "-" : candidate.version,
+                        std::string(to_string(candidate.stage)),
+                        {std::string(to_string(candidate.reason)), colour},
                         candidate.detail + "  [" + file_of(candidate) + "]"});
     }
     return rows.empty() ? std::string() : format_table({"PLUGIN", "VERSION", "STAGE", "REASON", "DETAIL"}, rows) + "\n";

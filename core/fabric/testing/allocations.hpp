@@ -6,7 +6,7 @@
 
 namespace hbf::testing {
 
-uint64_t allocations() noexcept;            // by this thread, so far
+uint64_t allocations() noexcept;             // by this thread, so far
 void fail_allocation(uint64_t nth) noexcept; // 1: the next one; 0: none. Disarms itself when it struck
 bool allocation_failed() noexcept;           // it struck since it was set
 

@@ -36,13 +36,16 @@ std::byte *map_alias(uint64_t size) {
     const int file = memfd_create("alias", MFD_CLOEXEC);
     if (file < 0 || ftruncate(file, alias_bytes) != 0) sdk::fail(HBF_EXHAUSTED, "fake: no memfd");
     for (uint64_t offset = 0; offset < size; offset += alias_bytes)
-        if (mmap(memory + offset, std::min(alias_bytes, size - offset), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+        if (mmap(memory + offset, std::min(alias_bytes, size - offset), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                 0) == MAP_FAILED)
             sdk::fail(HBF_EXHAUSTED, "fake: no alias");
     close(file);
     return memory;
 }
 
-void set(char *field, size_t size, const char *text) { std::snprintf(field, size, "%s", text); }
+void set(char *field, size_t size, const char *text) {
+    std::snprintf(field, size, "%s", text);
+}
 
 class FakeInstance final : public sdk::Instance, private sdk::Coherence {
 public:
@@ -87,7 +90,9 @@ public:
         region.size = request.size;
         region.tier = request.tier;
         region.mapped = (request.size + 4095) / 4096 * 4096;
-        const uint64_t capacity = request.tier == vram ? script_.vram_bytes : request.tier == cold ? script_.cold_bytes : 1ull << 40;
+        const uint64_t capacity = request.tier == vram   ? script_.vram_bytes
+                                  : request.tier == cold ? script_.cold_bytes
+                                                         : 1ull << 40;
         if (used_[request.tier].fetch_add(region.mapped) + region.mapped > capacity) {
             used_[request.tier] -= region.mapped;
             sdk::fail(HBF_EXHAUSTED, "fake: the tier is full");
@@ -115,8 +120,8 @@ public:
     }
 
     hbf_queue_info queue_info() const override {
-        return {sizeof(hbf_queue_info), script_.capabilities, HBF_VISIBLE_DEVICE | HBF_VISIBLE_HOST, script_.max_depth,
-                script_.max_commands, 4096};
+        return {sizeof(hbf_queue_info), script_.capabilities, HBF_VISIBLE_DEVICE | HBF_VISIBLE_HOST,
+                script_.max_depth,      script_.max_commands, 4096};
     }
 
     std::unique_ptr<sdk::Queue> create_queue(const sdk::QueueRequest &request) override {
@@ -206,7 +211,9 @@ void Script::run(uint64_t values) {
     for (const auto &queue : queues()) queue->run(values);
 }
 
-void Script::run_queue(size_t queue, uint64_t values) { queues().at(queue)->run(values); }
+void Script::run_queue(size_t queue, uint64_t values) {
+    queues().at(queue)->run(values);
+}
 
 const hbf_plugin *fake_plugin() {
     hbf_host_info host{};

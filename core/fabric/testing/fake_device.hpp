@@ -35,28 +35,28 @@ struct Script {
     uint32_t capabilities = HBF_QUEUE_CAP_CRC32C | HBF_QUEUE_CAP_CANCEL | HBF_QUEUE_CAP_LAUNCH;
     uint32_t max_depth = 64, max_commands = 2048;
     bool can_register = true;
-    bool vram_only = false;          // dram has no CPU address either: nothing but the engine reaches it
-    bool lies = false;               // dram behaves like soft, and is declared hardware
+    bool vram_only = false; // dram has no CPU address either: nothing but the engine reaches it
+    bool lies = false;      // dram behaves like soft, and is declared hardware
     uint64_t vram_bytes = 1ull << 40, cold_bytes = 8 << 20;
     hbf_status create_status = HBF_OK;
 
     // Work runs inside submit, unless manual: then when run() says so.
     std::atomic<bool> manual{false};
     std::atomic<bool> cancel_works{true};
-    std::atomic<bool> lost{false};           // everything in flight and to come is DEVICE_LOST
-    std::atomic<bool> overcount{false};      // poll reports a value that was never submitted
+    std::atomic<bool> lost{false};      // everything in flight and to come is DEVICE_LOST
+    std::atomic<bool> overcount{false}; // poll reports a value that was never submitted
 
     // Each counts down over copies; at 1 it strikes.
-    std::atomic<int> flip_bit{0};            // one bit of the destination is wrong afterwards
-    std::atomic<int> drop_copy{0};           // nothing is written, and it is called a success
-    std::atomic<int> short_read{0};          // DATA_LOSS, half-way through the source
-    std::atomic<int> fail_copy{0};           // INTERNAL
+    std::atomic<int> flip_bit{0};   // one bit of the destination is wrong afterwards
+    std::atomic<int> drop_copy{0};  // nothing is written, and it is called a success
+    std::atomic<int> short_read{0}; // DATA_LOSS, half-way through the source
+    std::atomic<int> fail_copy{0};  // INTERNAL
 
     // What happened.
     std::atomic<uint64_t> copies{0}, copied_bytes{0}, largest_copy{0}, flushes{0}, invalidates{0}, launches{0}, waits{0};
     std::atomic<uint64_t> live_regions{0}, live_queues{0}, live_instances{0}, registrations{0};
 
-    void run(uint64_t values = UINT64_MAX);               // on every queue, oldest first
+    void run(uint64_t values = UINT64_MAX);                     // on every queue, oldest first
     void run_queue(size_t queue, uint64_t values = UINT64_MAX); // in the order of creation, as of now
     std::vector<std::shared_ptr<FakeQueue>> queues();
 

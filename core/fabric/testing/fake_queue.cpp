@@ -11,7 +11,9 @@
 namespace hbf::testing {
 namespace {
 
-bool strikes(std::atomic<int> &countdown) { return countdown.load() > 0 && countdown.fetch_sub(1) == 1; }
+bool strikes(std::atomic<int> &countdown) {
+    return countdown.load() > 0 && countdown.fetch_sub(1) == 1;
+}
 
 FakeQueue &behind(hbf_queue *handle) {
     return *static_cast<FakeQueueHandle &>(*sdk::shell::QueueShell::of(handle)->queue).queue;
@@ -31,7 +33,8 @@ void FakeQueue::check(const hbf_command &command) {
     const auto inside = [&](hbf_region region, uint64_t offset, uint64_t size) {
         const FakeRegion *found = regions_.find(region);
         if (found == nullptr) sdk::fail(HBF_INVALID, "fake: stale region", region);
-        if (size == 0 || offset > found->size || size > found->size - offset) sdk::fail(HBF_INVALID, "fake: bad range", region, offset);
+        if (size == 0 || offset > found->size || size > found->size - offset)
+            sdk::fail(HBF_INVALID, "fake: bad range", region, offset);
     };
     switch (command.kind) {
     case HBF_COMMAND_COPY:
@@ -40,10 +43,13 @@ void FakeQueue::check(const hbf_command &command) {
         if ((command.flags & HBF_COPY_CRC32C) != 0 && (script_.capabilities & HBF_QUEUE_CAP_CRC32C) == 0)
             sdk::fail(HBF_UNSUPPORTED, "fake: no CRC");
         return;
-    case HBF_COMMAND_FILL: return inside(command.u.fill.dst, command.u.fill.dst_offset, command.u.fill.size);
+    case HBF_COMMAND_FILL:
+        return inside(command.u.fill.dst, command.u.fill.dst_offset, command.u.fill.size);
     case HBF_COMMAND_FLUSH:
-    case HBF_COMMAND_INVALIDATE: return inside(command.u.range.region, command.u.range.offset, command.u.range.size);
-    case HBF_COMMAND_LAUNCH: return;
+    case HBF_COMMAND_INVALIDATE:
+        return inside(command.u.range.region, command.u.range.offset, command.u.range.size);
+    case HBF_COMMAND_LAUNCH:
+        return;
     case HBF_COMMAND_WAIT:
         if (command.u.wait.queue != nullptr) {
             FakeQueue &other = behind(command.u.wait.queue);
@@ -53,7 +59,8 @@ void FakeQueue::check(const hbf_command &command) {
                 sdk::fail(HBF_INVALID, "fake: a wait for a value that was not returned");
         }
         return;
-    default: sdk::fail(HBF_INVALID, "fake: unknown command");
+    default:
+        sdk::fail(HBF_INVALID, "fake: unknown command");
     }
 }
 
@@ -122,7 +129,8 @@ bool FakeQueue::execute(Slot &slot) {
 
 void FakeQueue::command(const hbf_command &command) {
     switch (command.kind) {
-    case HBF_COMMAND_COPY: return copy(command.u.copy, command.flags);
+    case HBF_COMMAND_COPY:
+        return copy(command.u.copy, command.flags);
     case HBF_COMMAND_FILL: {
         const hbf_fill &fill = command.u.fill;
         std::byte *out = regions_.find(fill.dst)->bytes + fill.dst_offset;
@@ -137,12 +145,18 @@ void FakeQueue::command(const hbf_command &command) {
         const bool flush = command.kind == HBF_COMMAND_FLUSH;
         ++(flush ? script_.flushes : script_.invalidates);
         if (region.cpu == nullptr || region.cpu == region.bytes) return;
-        std::memcpy((flush ? region.bytes : region.cpu) + range.offset, (flush ? region.cpu : region.bytes) + range.offset, range.size);
+        std::memcpy((flush ? region.bytes : region.cpu) + range.offset, (flush ? region.cpu : region.bytes) + range.offset,
+                    range.size);
         return;
     }
-    case HBF_COMMAND_LAUNCH: ++script_.launches; return;
-    case HBF_COMMAND_WAIT: ++script_.waits; return;
-    default: return;
+    case HBF_COMMAND_LAUNCH:
+        ++script_.launches;
+        return;
+    case HBF_COMMAND_WAIT:
+        ++script_.waits;
+        return;
+    default:
+        return;
     }
 }
 
@@ -154,8 +168,7 @@ void FakeQueue::copy(const hbf_copy &copy, uint32_t flags) {
     const std::byte *from = src.bytes + copy.src_offset;
     std::byte *to = dst.bytes + copy.dst_offset;
     if (strikes(script_.fail_copy)) sdk::fail(HBF_INTERNAL, "fake: told to fail", copy.dst, copy.dst_offset);
-    if (strikes(script_.short_read))
-        sdk::fail(HBF_DATA_LOSS, "fake: short read", copy.src, copy.src_offset + copy.size / 2);
+    if (strikes(script_.short_read)) sdk::fail(HBF_DATA_LOSS, "fake: short read", copy.src, copy.src_offset + copy.size / 2);
     if ((flags & HBF_COPY_CRC32C) != 0)
         for (uint64_t done = 0, piece = 0; done < copy.size; done += HBF_CRC_PIECE, ++piece)
             copy.crc[piece] = kernels::crc32c(from + done, std::min<uint64_t>(HBF_CRC_PIECE, copy.size - done));

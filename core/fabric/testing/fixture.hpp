@@ -32,9 +32,13 @@ inline void must(const Result<> &result) {
 }
 
 template <class T>
-Code code_of(const Result<T> &result) { return result ? Code::ok : result.error().code; }
+Code code_of(const Result<T> &result) {
+    return result ? Code::ok : result.error().code;
+}
 
-inline bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+inline bool contains(const std::string &text, const std::string &part) {
+    return text.find(part) != std::string::npos;
+}
 
 constexpr uint64_t granule = 64 * 1024;
 
@@ -42,12 +46,16 @@ class FabricTest : public ::testing::Test {
 protected:
     FabricTest() : script(fresh()), other_script(add_device("b")) {}
 
-    Device open(const std::string &id = "a", bool litmus = false) { return must(Device::open(fake_plugin(), fake_options(id, litmus))); }
+    Device open(const std::string &id = "a", bool litmus = false) {
+        return must(Device::open(fake_plugin(), fake_options(id, litmus)));
+    }
 
     static void write(const RegionInfo &region, uint64_t offset, uint64_t size, uint8_t seed) {
         for (uint64_t i = 0; i < size; ++i) region.address[offset + i] = static_cast<std::byte>(seed + i * 7 + i / 251);
     }
-    static bool same(const RegionInfo &a, const RegionInfo &b, uint64_t size) { return std::memcmp(a.address, b.address, size) == 0; }
+    static bool same(const RegionInfo &a, const RegionInfo &b, uint64_t size) {
+        return std::memcmp(a.address, b.address, size) == 0;
+    }
 
     Script &script;
     Script &other_script;

@@ -15,7 +15,8 @@ namespace hbf {
 // How a copy's bytes are proven. Checksums are CRC-32C per 64 KiB granule; integrity copies start at granule bounds.
 enum class Integrity : uint8_t {
     none,
-    next_read, // the CRC taken while copying is kept with the destination granule and checked when that granule is next copied
+    next_read, // the CRC taken while copying is kept with the destination granule and checked when that granule is next
+               // copied
     readback,  // the destination is read again after completion and compared
     kernel,    // as readback, by a kernel on the device that holds the destination
 };
@@ -31,11 +32,11 @@ struct Command {
     Integrity integrity = Integrity::none;
     Region dst, src;
     uint64_t dst_offset = 0, src_offset = 0, size = 0; // bytes
-    uint64_t pattern = 0;      // fill
-    uint32_t pattern_size = 0; // fill: 1, 2, 4, 8
-    Point point;               // wait
-    uint64_t kernel = 0;       // launch
-    uint32_t arguments_begin = 0, arguments_size = 0; // launch: in arguments()
+    uint64_t pattern = 0;                              // fill
+    uint32_t pattern_size = 0;                         // fill: 1, 2, 4, 8
+    Point point;                                       // wait
+    uint64_t kernel = 0;                               // launch
+    uint32_t arguments_begin = 0, arguments_size = 0;  // launch: in arguments()
     uint32_t groups[3] = {1, 1, 1}, group_size[3] = {1, 1, 1};
 };
 

@@ -23,7 +23,7 @@ class DeviceCore;
 }
 
 struct DeviceOptions {
-    std::string device_id; // "" : the first that probe reports
+    std::string device_id;                                    // "" : the first that probe reports
     std::vector<std::pair<std::string, std::string>> options; // to the plugin's create
     std::string system_root = "/";
     bool litmus = true; // verify declared coherence modes at open
@@ -71,7 +71,7 @@ public:
     // [any thread]
     Result<RegionInfo> allocate(uint32_t tier, uint64_t size, const AllocateOptions &options = {});
     Result<RegionInfo> register_host(std::span<std::byte> memory); // stays the caller's, must outlive the region
-    Result<> free(Region region); // Code::busy while work names it, Code::invalid if stale
+    Result<> free(Region region);                                  // Code::busy while work names it, Code::invalid if stale
     Result<RegionInfo> describe(Region region) const;
     // Tells the fabric that the CPU wrote through the mapping: recorded checksums of the range are dropped.
     Result<> written_by_cpu(Region region, uint64_t offset, uint64_t size);

@@ -75,12 +75,12 @@ struct Inventory {
     std::vector<CxlDevice> cxl;
     std::vector<DaxDevice> dax;
     std::vector<BlockDevice> blocks;
-    // Limits ("unlimited" or bytes or a count): memlock, nofile, cgroup_memory_max, cgroup_memory_high (both "max" if there is
-    // none, else the tightest on the way up), cgroup_memory_current, cpuset_cpus, cpuset_mems.
-    // Memory: mem_total, mem_available (bytes), thp, thp_defrag, hugepages_2048kB, hugepages_2048kB_free (and other sizes),
-    // numa_balancing, overcommit_memory, swappiness.
-    // Platform: iommu ("off" or the groups' types), iommu_cmdline, acs_redirect ("none" or the bridges that send peer traffic
-    // upstream), edac_ce, edac_ue (errors corrected and not, all controllers), io_uring_disabled.
+    // Limits ("unlimited" or bytes or a count): memlock, nofile, cgroup_memory_max, cgroup_memory_high (both "max" if there
+    // is none, else the tightest on the way up), cgroup_memory_current, cpuset_cpus, cpuset_mems. Memory: mem_total,
+    // mem_available (bytes), thp, thp_defrag, hugepages_2048kB, hugepages_2048kB_free (and other sizes), numa_balancing,
+    // overcommit_memory, swappiness. Platform: iommu ("off" or the groups' types), iommu_cmdline, acs_redirect ("none" or
+    // the bridges that send peer traffic upstream), edac_ce, edac_ue (errors corrected and not, all controllers),
+    // io_uring_disabled.
     std::map<std::string, Setting> settings;
     std::vector<std::string> problems; // what is there but could not be read or made sense of, with path and reason
 };

@@ -9,7 +9,7 @@
 namespace hbf {
 
 struct Region {
-    uint32_t device = 0;     // process-wide device number, never reused
+    uint32_t device = 0; // process-wide device number, never reused
     uint32_t slot = 0;
     uint32_t generation = 0; // 0: no region
     explicit operator bool() const { return generation != 0; }
@@ -18,11 +18,11 @@ struct Region {
 
 struct RegionInfo {
     Region region;
-    uint32_t tier = 0;       // index, HBF_TIER_NONE for registered host memory
-    uint64_t size = 0;       // bytes
-    uint64_t page_size = 0;  // bytes, verified; 0 where pages do not apply
+    uint32_t tier = 0;            // index, HBF_TIER_NONE for registered host memory
+    uint64_t size = 0;            // bytes
+    uint64_t page_size = 0;       // bytes, verified; 0 where pages do not apply
     std::byte *address = nullptr; // CPU address, nullptr where there is none
-    bool spilled = false;    // landed in the tier's extension, because the tier was full and spill was allowed
+    bool spilled = false;         // landed in the tier's extension, because the tier was full and spill was allowed
 };
 
 enum class Pages : uint32_t { best = 0, p4k = 1, thp = 2, p2m = 3, p1g = 4 }; // values of hbf_pages

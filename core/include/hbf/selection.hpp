@@ -22,9 +22,29 @@ enum class Stage { found, manifest, policy, trust, static_check, probe, rank, op
 
 // The closed list of reasons. Every candidate has exactly one.
 enum class Reason {
-    selected, outranked, denied_by_config, not_in_allow_list, untrusted_path, manifest_invalid, wrong_arch, not_a_plugin,
-    abi_too_old, abi_too_new, sanitizer_mismatch, missing_dependency, driver_absent, driver_stub, driver_too_old,
-    permission_denied, no_device, device_busy, probe_failed, probe_crashed, probe_timeout, create_failed, duplicate_name,
+    selected,
+    outranked,
+    denied_by_config,
+    not_in_allow_list,
+    untrusted_path,
+    manifest_invalid,
+    wrong_arch,
+    not_a_plugin,
+    abi_too_old,
+    abi_too_new,
+    sanitizer_mismatch,
+    missing_dependency,
+    driver_absent,
+    driver_stub,
+    driver_too_old,
+    permission_denied,
+    no_device,
+    device_busy,
+    probe_failed,
+    probe_crashed,
+    probe_timeout,
+    create_failed,
+    duplicate_name,
 };
 HBF_API std::string_view to_string(Stage stage) noexcept;
 HBF_API std::string_view to_string(Reason reason) noexcept;
@@ -41,12 +61,12 @@ struct Candidate {
     std::string name, vendor, version, kind; // kind "device" | "emulation"
     int priority = 0;
     bool pinned = false;
-    std::string sha256;              // of the library file, "" if it was never read
-    Stage stage = Stage::found;      // the last stage entered
+    std::string sha256;         // of the library file, "" if it was never read
+    Stage stage = Stage::found; // the last stage entered
     Reason reason = Reason::not_a_plugin;
-    std::string detail;              // the sentence: what exactly, and the remedy
+    std::string detail; // the sentence: what exactly, and the remedy
     bool probe_cached = false;
-    double probe_ms = 0;             // wall time of the probe process, 0 if none ran
+    double probe_ms = 0; // wall time of the probe process, 0 if none ran
     std::vector<ProbedDevice> devices;
     const hbf_plugin *plugin = nullptr; // set when opened; valid for the life of the process
 };
@@ -54,14 +74,14 @@ struct Candidate {
 struct SelectOptions {
     std::filesystem::path root = "/"; // the machine that is looked at
     bool use_cache = true;
-    bool open = true;                 // false: stop after ranking (hbf probe)
-    std::function<bool()> cancelled;  // asked often while probes run; true ends them all: Code::cancelled
+    bool open = true;                // false: stop after ranking (hbf probe)
+    std::function<bool()> cancelled; // asked often while probes run; true ends them all: Code::cancelled
 };
 
 struct Selection {
     Inventory inventory;
-    std::vector<Candidate> candidates;   // in rank order: selected ones first, primary at 0
-    std::vector<std::string> notes;      // warnings: ignored environment, unknown manifest keys, ...
+    std::vector<Candidate> candidates;        // in rank order: selected ones first, primary at 0
+    std::vector<std::string> notes;           // warnings: ignored environment, unknown manifest keys, ...
     HBF_API const Candidate *primary() const; // nullptr if nothing was selected
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+
 #include <tl/expected.hpp>
 
 #include "hbf/abi/basic.h"
@@ -33,9 +34,9 @@ inline constexpr uint64_t no_place = HBF_NO_PLACE;
 
 struct Error {
     Code code = Code::internal;
-    std::string message;             // names the file or value and, where there is one, the remedy
-    uint64_t offset = no_place;      // byte offset in the region (or file) where it happened
-    std::string place = {};          // which region, tier or file the offset counts in
+    std::string message;        // names the file or value and, where there is one, the remedy
+    uint64_t offset = no_place; // byte offset in the region (or file) where it happened
+    std::string place = {};     // which region, tier or file the offset counts in
 };
 
 template <class T = void>

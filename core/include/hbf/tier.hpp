@@ -25,8 +25,8 @@ struct TierInfo {
     std::optional<uint32_t> extended_by; // tier index
     uint32_t line_size = 0;
     uint64_t capacity = 0, available = 0, granule = 0, alignment = 0, copy_alignment = 0; // bytes
-    uint64_t nominal_bandwidth = 0;  // bytes/s, 0 unknown
-    uint64_t nominal_latency_ns = 0; // 0 unknown
+    uint64_t nominal_bandwidth = 0;                                                       // bytes/s, 0 unknown
+    uint64_t nominal_latency_ns = 0;                                                      // 0 unknown
     std::string name, detail;
 };
 

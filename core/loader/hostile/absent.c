@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linked against, and not there when the plugin is loaded. */
 int hostile_absent(void);
-int hostile_absent(void) { return 1; }
+int hostile_absent(void) {
+    return 1;
+}

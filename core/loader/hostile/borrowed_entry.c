@@ -2,4 +2,6 @@
 /* Has the entry symbol only through a dependency. */
 const void *hbf_plugin_query(void);
 const void *borrow(void);
-const void *borrow(void) { return hbf_plugin_query(); }
+const void *borrow(void) {
+    return hbf_plugin_query();
+}

@@ -135,7 +135,9 @@ __attribute__((constructor)) void start() {
     }
     misbehave("constructor");
     table.struct_size = is("query_short") ? 32 : sizeof table;
-    table.abi_version = is("query_newer") || is("query_newer_null") ? HBF_ABI_MAKE(99, 0) : is("query_older") ? HBF_ABI_MAKE(0, 0) : HBF_ABI_VERSION;
+    table.abi_version = is("query_newer") || is("query_newer_null") ? HBF_ABI_MAKE(99, 0)
+                        : is("query_older")                         ? HBF_ABI_MAKE(0, 0)
+                                                                    : HBF_ABI_VERSION;
     table.name = is("query_other_name") ? "somebody_else" : is("query_null_name") ? nullptr : own_name;
     table.vendor = "Test";
     table.version = is("better") ? "1.10.0" : "1.9.0";
@@ -152,7 +154,8 @@ __attribute__((constructor)) void start() {
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const hbf_plugin *hbf_plugin_query(uint32_t host_abi_max, const hbf_host_info *) {
+extern "C" __attribute__((visibility("default"))) const hbf_plugin *hbf_plugin_query(uint32_t host_abi_max,
+                                                                                     const hbf_host_info *) {
     misbehave("query");
     if (is("query_null")) return nullptr;
     if (is("query_newer_null") && host_abi_max < HBF_ABI_MAKE(99, 0)) return nullptr;

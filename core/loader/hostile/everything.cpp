@@ -38,9 +38,12 @@ std::string with_segments(std::string bytes, Change change) {
 
 class Cast {
 public:
-    Cast(Scene &scene, Expectation &out) : scene_(scene), out_(out), main_(scene.folder("plugins")) { out_.path.push_back(main_); }
+    Cast(Scene &scene, Expectation &out) : scene_(scene), out_(out), main_(scene.folder("plugins")) {
+        out_.path.push_back(main_);
+    }
 
-    void plugin(const std::string &name, const char *reason, const std::string &library = "chameleon.so", const std::string &extra = "") {
+    void plugin(const std::string &name, const char *reason, const std::string &library = "chameleon.so",
+                const std::string &extra = "") {
         scene_.plugin(main_, name, library, extra);
         out_.reasons[name] = reason;
     }
@@ -71,15 +74,17 @@ private:
 void Cast::files() {
     bytes("a_text_file", "not_a_plugin", "#!/bin/sh\necho not a library\n");
     bytes("an_empty_file", "not_a_plugin", "");
-    for (const size_t length : {size_t{4}, size_t{17}, size_t{63}, size_t{64}, size_t{200}, good_.size() / 4, good_.size() / 2, good_.size() - 1}) {
+    for (const size_t length : {size_t{4}, size_t{17}, size_t{63}, size_t{64}, size_t{200}, good_.size() / 4,
+                                good_.size() / 2, good_.size() - 1}) {
         bytes(fmt::format("truncated_at_{}", length), "not_a_plugin", good_.substr(0, length));
     }
     bytes("corrupt_program_headers", "not_a_plugin", with_header(good_, [](Elf64_Ehdr &h) { h.e_phoff = UINT64_MAX - 8; }));
     bytes("corrupt_count", "not_a_plugin", with_header(good_, [](Elf64_Ehdr &h) { h.e_phnum = 0xfffe; }));
-    bytes("corrupt_sizes", "not_a_plugin", with_segments(good_, [](Elf64_Phdr &s) { s.p_filesz = s.p_memsz = UINT64_MAX / 2; }));
+    bytes("corrupt_sizes", "not_a_plugin",
+          with_segments(good_, [](Elf64_Phdr &s) { s.p_filesz = s.p_memsz = UINT64_MAX / 2; }));
     bytes("corrupt_dynamic", "not_a_plugin", with_segments(good_, [](Elf64_Phdr &s) {
-        if (s.p_type == PT_DYNAMIC) s.p_vaddr = 0x7fffffff0000;
-    }));
+              if (s.p_type == PT_DYNAMIC) s.p_vaddr = 0x7fffffff0000;
+          }));
     bytes("wrong_machine", "wrong_arch", with_header(good_, [](Elf64_Ehdr &h) { h.e_machine = EM_PPC64; }));
     bytes("wrong_class", "wrong_arch", with_header(good_, [](Elf64_Ehdr &h) { h.e_ident[EI_CLASS] = ELFCLASS32; }));
     bytes("wrong_byte_order", "wrong_arch", with_header(good_, [](Elf64_Ehdr &h) { h.e_ident[EI_DATA] = ELFDATA2MSB; }));
@@ -131,8 +136,10 @@ void Cast::manifests() {
     manifest("manifest_broken", "manifest_invalid", "format = 1\nname = \"unterminated\n");
     manifest("manifest_twice", "manifest_invalid", manifest_text("manifest_twice", "name = \"again\"\n"));
     manifest("manifest_wrong_type", "manifest_invalid", manifest_text("manifest_wrong_type", "priority = \"high\"\n"));
-    manifest("manifest_wrong_needs", "manifest_invalid", manifest_text("manifest_wrong_needs", "[needs]\npci = \"1234:*\"\n"));
-    manifest("manifest_bad_pattern", "manifest_invalid", manifest_text("manifest_bad_pattern", "[needs]\npci = [\"graphics\"]\n"));
+    manifest("manifest_wrong_needs", "manifest_invalid",
+             manifest_text("manifest_wrong_needs", "[needs]\npci = \"1234:*\"\n"));
+    manifest("manifest_bad_pattern", "manifest_invalid",
+             manifest_text("manifest_bad_pattern", "[needs]\npci = [\"graphics\"]\n"));
     manifest("manifest_deep", "manifest_invalid", manifest_text("manifest_deep", "x" + std::string(40000, '.') + "y = 1\n"));
     manifest("manifest_no_name", "manifest_invalid", "format = 1\nlibrary = \"manifest_no_name.so\"\n");
     std::string outside = manifest_text("manifest_outside");
@@ -158,8 +165,10 @@ void Cast::manifests() {
 void Cast::behaviour() {
     for (const std::string place : {"constructor", "query", "probe", "create"}) {
         const bool creates = place == "create";
-        for (const char *what : {"segv", "ill", "abort", "throw"}) plugin(place + "_" + what, creates ? "create_failed" : "probe_crashed");
-        for (const char *what : {"exit0", "exit1", "flood"}) plugin(place + "_" + what, creates ? "create_failed" : "probe_failed");
+        for (const char *what : {"segv", "ill", "abort", "throw"})
+            plugin(place + "_" + what, creates ? "create_failed" : "probe_crashed");
+        for (const char *what : {"exit0", "exit1", "flood"})
+            plugin(place + "_" + what, creates ? "create_failed" : "probe_failed");
         plugin(place + "_hang", creates ? "create_failed" : "probe_timeout");
     }
     plugin("destroy_segv", "create_failed");
@@ -172,7 +181,8 @@ void Cast::places() {
     chmod((main_ / "writable_file.so").c_str(), 0666);
     plugin("writable_manifest", "untrusted_path");
     chmod((main_ / "writable_manifest.plugin.toml").c_str(), 0666);
-    const fs::path open = scene_.folder("open", 0777), below = scene_.folder("open/below"), sticky = scene_.folder("sticky", 01777);
+    const fs::path open = scene_.folder("open", 0777), below = scene_.folder("open/below"),
+                   sticky = scene_.folder("sticky", 01777);
     scene_.plugin(open, "in_open_folder");
     scene_.plugin(below, "below_open_folder");
     scene_.plugin(sticky, "in_sticky_folder");
@@ -188,7 +198,8 @@ void Cast::places() {
     if (geteuid() == 0) {
         plugin("of_another_user", "untrusted_path");
         plugin("writable_by_group", "untrusted_path");
-        if (chown((main_ / "of_another_user.so").c_str(), 12345, 0) != 0 || chown((main_ / "writable_by_group.so").c_str(), 0, 12345) != 0 ||
+        if (chown((main_ / "of_another_user.so").c_str(), 12345, 0) != 0 ||
+            chown((main_ / "writable_by_group.so").c_str(), 0, 12345) != 0 ||
             chmod((main_ / "writable_by_group.so").c_str(), 0664) != 0) {
             out_.reasons.erase("of_another_user"), out_.reasons.erase("writable_by_group");
         }

@@ -2,4 +2,6 @@
 /* Needs a library that is not there. */
 int hostile_absent(void);
 const void *hbf_plugin_query(void);
-const void *hbf_plugin_query(void) { return hostile_absent() ? "" : 0; }
+const void *hbf_plugin_query(void) {
+    return hostile_absent() ? "" : 0;
+}

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A good library that is no plugin. */
 int hbf_plugin_querx(void);
-int hbf_plugin_querx(void) { return 0; }
+int hbf_plugin_querx(void) {
+    return 0;
+}

@@ -45,8 +45,10 @@ void Scene::manifest(const fs::path &folder, const std::string &name, const std:
 }
 
 std::string manifest_text(const std::string &name, const std::string &extra) {
-    return fmt::format("format = 1\nname = \"{0}\"\nvendor = \"Test\"\nversion = \"1.9.0\"\nlibrary = \"{0}.so\"\nabi_min = \"0.1\"\n"
-                       "abi_max = \"0.1\"\nkind = \"device\"\n{1}", name, extra);
+    return fmt::format(
+        "format = 1\nname = \"{0}\"\nvendor = \"Test\"\nversion = \"1.9.0\"\nlibrary = \"{0}.so\"\nabi_min = \"0.1\"\n"
+        "abi_max = \"0.1\"\nkind = \"device\"\n{1}",
+        name, extra);
 }
 
 std::string read_bytes(const fs::path &file) {

@@ -27,7 +27,8 @@ public:
 
     // A plugin NAME in `folder`: the chameleon under that name, or `library` of built(); and its manifest, with
     // `extra` lines at the end.
-    void plugin(const fs::path &folder, const std::string &name, const std::string &library = "chameleon.so", const std::string &extra = "");
+    void plugin(const fs::path &folder, const std::string &name, const std::string &library = "chameleon.so",
+                const std::string &extra = "");
     // Only a manifest for NAME.so.
     void manifest(const fs::path &folder, const std::string &name, const std::string &extra = "");
 

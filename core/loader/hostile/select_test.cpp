@@ -21,7 +21,8 @@ std::string joined(const std::vector<std::filesystem::path> &paths) {
     return text;
 }
 
-Result<Selection> run(const std::string &path, std::map<std::string, std::string> settings = {}, SelectOptions options = {}) {
+Result<Selection> run(const std::string &path, std::map<std::string, std::string> settings = {},
+                      SelectOptions options = {}) {
     settings["plugins.path"] = path;
     ConfigSources sources;
     sources.root = "/nonexistent-root-of-a-test";
@@ -62,7 +63,8 @@ TEST(Hostile, EveryOneGetsItsReasonAndTheGoodOneIsChosen) {
     for (const Candidate &candidate : selection->candidates) {
         EXPECT_TRUE(seen.insert(candidate.name).second) << candidate.name << " is there twice";
         const auto wanted = expected.reasons.find(candidate.name);
-        ASSERT_NE(wanted, expected.reasons.end()) << candidate.name << " " << to_string(candidate.reason) << " " << candidate.detail;
+        ASSERT_NE(wanted, expected.reasons.end())
+            << candidate.name << " " << to_string(candidate.reason) << " " << candidate.detail;
         EXPECT_EQ(to_string(candidate.reason), wanted->second) << candidate.name << ": " << candidate.detail;
         EXPECT_FALSE(candidate.detail.empty()) << candidate.name;
         EXPECT_EQ(candidate.detail.find('\x1b'), std::string::npos);
@@ -74,9 +76,12 @@ TEST(Hostile, EveryOneGetsItsReasonAndTheGoodOneIsChosen) {
     EXPECT_EQ(selection->primary()->devices[0].name, "a device\\x1b[31m of a test");
     ASSERT_EQ(selection->primary()->devices[0].tiers.size(), 1u);
     EXPECT_EQ(selection->primary()->devices[0].tiers[0].name, "memory0");
-    EXPECT_TRUE(noted(*selection, "manifest_unknown_key.plugin.toml:9:1: unknown key \"priorty\" has no effect (did you mean \"priority\"?)"));
+    EXPECT_TRUE(
+        noted(*selection,
+              "manifest_unknown_key.plugin.toml:9:1: unknown key \"priorty\" has no effect (did you mean \"priority\"?)"));
     EXPECT_TRUE(noted(*selection, "plugin probe_chatter: printed 23 bytes while it was probed: a word from the driver"));
-    EXPECT_NE(find(*selection, "manifest_wrong_type")->detail.find("manifest_wrong_type.plugin.toml:9:12"), std::string::npos)
+    EXPECT_NE(find(*selection, "manifest_wrong_type")->detail.find("manifest_wrong_type.plugin.toml:9:12"),
+              std::string::npos)
         << find(*selection, "manifest_wrong_type")->detail;
     EXPECT_NE(find(*selection, "constructor_ill")->detail.find("SIGILL in load"), std::string::npos);
     EXPECT_NE(find(*selection, "create_segv")->detail.find("SIGSEGV in create"), std::string::npos);
@@ -85,7 +90,8 @@ TEST(Hostile, EveryOneGetsItsReasonAndTheGoodOneIsChosen) {
 TEST(Hostile, TheOrderIsTheSameEachTime) {
     Scene scene;
     const auto folder = scene.folder("plugins");
-    for (const char *name : {"good", "better", "stripped", "zeta", "alpha", "query_null", "a_text"}) scene.plugin(folder, name);
+    for (const char *name : {"good", "better", "stripped", "zeta", "alpha", "query_null", "a_text"})
+        scene.plugin(folder, name);
     hostile::write_bytes(folder / "a_text.so", "text");
     std::vector<std::string> first;
     for (int i = 0; i < 100; ++i) {
@@ -95,7 +101,8 @@ TEST(Hostile, TheOrderIsTheSameEachTime) {
         const auto selection = run(folder.string(), {}, options);
         ASSERT_TRUE(selection);
         std::vector<std::string> order;
-        for (const Candidate &candidate : selection->candidates) order.push_back(fmt::format("{} {}", candidate.name, to_string(candidate.reason)));
+        for (const Candidate &candidate : selection->candidates)
+            order.push_back(fmt::format("{} {}", candidate.name, to_string(candidate.reason)));
         if (i == 0) first = order;
         ASSERT_EQ(order, first) << "run " << i;
     }

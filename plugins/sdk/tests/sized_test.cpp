@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading and writing structs of another size than ours, as they will be once a later version has appended fields: today
 // every minimum is still the whole struct, so the tables cannot show it.
-#include "hbf/sdk/shell/sized.hpp"
-
 #include <cstdint>
 #include <cstring>
 
 #include <gtest/gtest.h>
 
+#include "hbf/sdk/shell/sized.hpp"
 #include "hbf/sdk/text.hpp"
 #include "plugin_under_test.hpp"
 

@@ -53,7 +53,7 @@ typedef struct hbf_batch {
     uint32_t command_stride;     /* bytes from one command to the next, >= HBF_COMMAND_SIZE, a multiple of 8 */
     const hbf_command *commands; /* may be NULL if there are none */
     uint64_t command_count;      /* 0 is legal: a value that completes after all earlier ones.  More than the queue was
-                              * made for is HBF_INVALID */
+                                  * made for is HBF_INVALID */
 } hbf_batch;
 #define HBF_BATCH_MIN_SIZE 24u
 HBF_CHECK_LAYOUT(hbf_batch, 24, command_count);
