@@ -105,14 +105,30 @@ TEST_F(Callbacks, AThrowingOneTakesNothingDown) {
     EXPECT_EQ(code_of(queue.on_complete(1, {})), Code::invalid);
 }
 
-TEST_F(Callbacks, OutliveTheQueueObject) {
-    for (int i = 0; i < 200; ++i) {
-        Queue gone = must(device.create_queue({2, 4}));
-        must(gone.on_complete(must(gone.submit(copy(b, a, 64))).value, log.note(static_cast<uint64_t>(i))));
+TEST_F(Callbacks, HaveRunWhenTheQueueIsGone) {
+    for (size_t i = 0; i < 200; ++i) {
+        {
+            Queue gone = must(device.create_queue({2, 4}));
+            must(gone.on_complete(must(gone.submit(copy(b, a, 64))).value, log.note(i)));
+        }
+        std::lock_guard lock(log.mutex);
+        ASSERT_EQ(log.entries.size(), i + 1);
     }
-    ASSERT_TRUE(log.reach(200));
-    std::lock_guard lock(log.mutex);
-    EXPECT_EQ(log.entries.size(), 200u);
+    EXPECT_EQ(script.live_queues, 1u) << "nothing keeps them";
+}
+
+TEST_F(Callbacks, MayEndTheQueue) {
+    auto last = std::make_unique<Queue>(must(device.create_queue()));
+    must(last->submit(copy(b, a, 64)));
+    must(last->on_complete(1, [&](const Result<Completion> &result) {
+        last.reset();
+        log.note(1)(result);
+    }));
+    ASSERT_TRUE(log.reach(1));
+    EXPECT_EQ(last, nullptr);
+    must(queue.submit(Batch()));
+    must(queue.on_complete(1, log.note(2))); // the thread is past the first one then
+    ASSERT_TRUE(log.reach(2));
 }
 
 } // namespace

@@ -75,28 +75,47 @@ void ProgressThread::add(QueueCore &queue) {
     queue.watched.store(true, std::memory_order_release);
 }
 
+void ProgressThread::leave(QueueCore &queue) noexcept {
+    if (this_is_it || !queue.watched.load(std::memory_order_acquire)) return;
+    ProgressThread &self = instance();
+    { std::lock_guard lock(self.mutex_); } // from here on it is not taken hold of again
+    while (self.held_.load(std::memory_order_acquire) == &queue) std::this_thread::yield();
+}
+
+bool ProgressThread::anything_wanted() noexcept {
+    std::lock_guard lock(mutex_);
+    for (const auto &known : queues_)
+        if (const auto queue = known.lock(); queue && queue->wants_progress()) return true;
+    return false;
+}
+
+// One queue. False: there is none of that index.
+bool ProgressThread::serve(size_t index, bool &moved) noexcept {
+    std::shared_ptr<QueueCore> queue;
+    {
+        std::lock_guard lock(mutex_);
+        if (index >= queues_.size()) return false;
+        queue = queues_[index].lock();
+        if (!queue || !queue->wants_progress()) return true; // let go under the lock: nobody sees it held
+        held_.store(queue.get(), std::memory_order_release);
+    }
+    moved |= queue->pump();
+    queue->run_callbacks();
+    queue.reset(); // perhaps the last to hold it: its end runs here, under no lock
+    held_.store(nullptr, std::memory_order_release);
+    return true;
+}
+
 void ProgressThread::run() noexcept {
     this_is_it = true;
     pthread_setname_np(pthread_self(), "hbf-progress");
-    std::vector<std::shared_ptr<QueueCore>> round;
     auto pause = shortest_pause;
     for (;;) {
         const int seen = signal_.load(std::memory_order_acquire);
-        bool busy = false, moved = false;
-        try {
-            std::lock_guard lock(mutex_);
-            for (const auto &known : queues_)
-                if (auto queue = known.lock(); queue && queue->wants_progress()) round.push_back(std::move(queue));
-        } catch (...) { // no memory: what is in the round is looked after, the others next time
-            busy = true;
-        }
-        for (const auto &queue : round) {
-            busy = true;
-            moved |= queue->pump();
-            queue->run_callbacks();
-        }
-        round.clear(); // the last to hold a queue may be us: its end runs here, under no lock
-        if (!busy) {
+        bool moved = false;
+        size_t index = 0;
+        while (serve(index, moved)) ++index;
+        if (!anything_wanted()) {
             signal_.wait(seen, std::memory_order_acquire);
             pause = shortest_pause;
         } else if (moved) {

@@ -80,6 +80,12 @@ void QueueCore::close() noexcept {
     while (completed_.load(std::memory_order_acquire) < submitted_.load(std::memory_order_acquire)) {
         if (!pump()) block(submitted_.load(std::memory_order_acquire), 1'000'000, round);
     }
+    // Callbacks run before the queue is gone, so that what they refer to need only outlive the queue.
+    while (callback_count_.load(std::memory_order_acquire) != 0 && !ProgressThread::on_it()) {
+        ProgressThread::wake();
+        block(0, 1'000'000, round);
+    }
+    ProgressThread::leave(*this);
     // What waiters on other queues may still ask.
     std::lock_guard lock(failure_mutex_);
     if (table_entry_ == nullptr || table_entry_->closed.load(std::memory_order_relaxed)) return;

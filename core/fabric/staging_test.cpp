@@ -78,7 +78,7 @@ TEST_F(Staging, IsOneValueThatFreesItsRegionsAtTheEnd) {
         other_script.run();
         ASSERT_LT(++rounds, 1000);
     }
-    EXPECT_GT(rounds, 3) << "it took several chunks";
+    EXPECT_GE(rounds, 2) << "it took several chunks";
     must(there->free(private_there.region));
     script.manual = other_script.manual = false;
     must(queue->wait(3));

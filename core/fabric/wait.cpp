@@ -117,12 +117,13 @@ void QueueCore::run_callbacks() noexcept {
             due = std::move(callbacks_.front());
             callbacks_.erase(callbacks_.begin());
         }
-        callback_count_.fetch_sub(1, std::memory_order_release);
         try {
             due.call(guarded([&] { return result_of(due.value); }));
         } catch (...) {
             log_line(HBF_LOG_ERROR, "fabric", "a completion callback threw; its exception is dropped");
         }
+        due.call = nullptr; // what it captured goes before it counts as done
+        callback_count_.fetch_sub(1, std::memory_order_release);
     }
 }
 

@@ -35,13 +35,17 @@ public:
     Queue() = default;
     Queue(Queue &&) noexcept;
     Queue &operator=(Queue &&) noexcept;
-    ~Queue(); // waits for work in flight
+    ~Queue(); // waits for work in flight, and for its callbacks to have run unless it is one of them that ends the queue
 
     // [one thread at a time per queue] Takes all or nothing. No allocation, no lock once warmed.
+    // Code::exhausted: as many values as the queue is deep are in flight. Code::busy: another thread is in submit. A
+    // poisoned queue refuses with its first failure.
     Result<Point> submit(const Batch &batch);
 
     uint64_t completed();                  // [any thread] highest completed value; never blocks
-    Result<Completion> status(uint64_t value); // [any thread] of a completed value; Code::busy if it is not completed
+    // [any thread] Of a completed value, also a failed one; Code::busy if it is not completed. What was verified is kept for
+    // the last values only, for older ones it reads as nobody and 0.
+    Result<Completion> status(uint64_t value);
 
     // [any thread] Result of the value: its error if it failed. Code::timeout leaves the work pending.
     Result<Completion> wait(uint64_t value, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
@@ -51,7 +55,8 @@ public:
     Result<> on_complete(uint64_t value, std::function<void(const Result<Completion> &)> callback);
 
     // [any thread] What has not reached the device is removed; the rest stays in flight and its result is discarded. Either
-    // way the value completes, in its turn, as cancelled.
+    // way the value completes, in its turn, as cancelled, which does not poison the queue; what waited for it fails as
+    // cancelled, and does poison its own. Code::invalid if it has completed.
     Result<> cancel(uint64_t value);
 
     Result<> poisoned() const; // the first failure, if there was one
