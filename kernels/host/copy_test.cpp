@@ -92,26 +92,33 @@ TEST_P(Copy, RandomRangesAgainstAModel) {
     EXPECT_TRUE(room == model);
 }
 
-// The fence at the end: what streaming stores wrote is there for whoever sees a later store.
-TEST_P(Copy, StreamingStoresAreVisibleBeforeALaterFlag) {
-    constexpr size_t size = 256;
-    alignas(64) static uint8_t shared[size];
-    std::atomic<uint32_t> written{0}, seen{0};
-    std::vector<uint8_t> source(size);
+// The fence at the end: what streaming stores wrote is there for whoever sees a later store. Without it this fails at once
+// where both threads really run at the same time, and may pass on a machine that is too busy for that.
+TEST(CopyFence, StreamingStoresAreVisibleBeforeALaterFlag) {
+    constexpr size_t line = 64, lines = 64;
+    alignas(4096) static uint8_t shared[line * lines];
+    alignas(64) std::atomic<uint32_t> written{0};
+    alignas(64) std::atomic<uint32_t> seen{0};
     uint64_t stale = 0;
-    constexpr uint32_t rounds = 3000;
+    constexpr uint32_t rounds = 20000;
+    const auto wait_for = [](const std::atomic<uint32_t> &flag, uint32_t round) {
+        for (uint32_t spins = 0; flag.load(std::memory_order_acquire) != round; ++spins)
+            if (spins > 300) std::this_thread::yield();
+    };
     std::thread reader([&] {
         for (uint32_t round = 1; round <= rounds; ++round) {
-            while (written.load(std::memory_order_acquire) != round) std::this_thread::yield();
-            for (size_t i = size; i-- > 0;) stale += shared[i] != static_cast<uint8_t>(round);
+            const uint8_t *const place = shared + line * (round % lines);
+            wait_for(written, round);
+            for (size_t i = line; i-- > 0;) stale += place[i] != static_cast<uint8_t>(round);
             seen.store(round, std::memory_order_release);
         }
     });
+    uint8_t source[line];
     for (uint32_t round = 1; round <= rounds; ++round) {
-        memset(source.data(), static_cast<uint8_t>(round), size);
-        copy(shared, source.data(), size, Stores::streaming);
+        memset(source, static_cast<uint8_t>(round), line);
+        copy(shared + line * (round % lines), source, line, Stores::streaming);
         written.store(round, std::memory_order_release);
-        while (seen.load(std::memory_order_acquire) != round) std::this_thread::yield();
+        wait_for(seen, round);
     }
     reader.join();
     EXPECT_EQ(stale, 0u);

@@ -95,7 +95,7 @@ TEST_F(Threads, QueuesThatWaitForEachOther) {
     const hbf_region ball = memory(1 << 20), other = memory(1 << 20), stored_ball = file(1 << 20);
     TestQueue &left = queue(), &right = queue();
     uint64_t left_value = 0, right_value = left.submit({}).value;
-    for (uint32_t round = 1; round <= 200; ++round) {
+    for (uint32_t round = 1; round <= 1000; ++round) {
         left_value = left.submit({wait_command((round == 1 ? left : right).handle(), right_value),
                                   fill_command(ball, 0, 1 << 20, round, 4), wait_command(),
                                   copy_command(stored_ball, 0, ball, 0, 1 << 20)})
