@@ -1,56 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks one command and chooses its path.
+// The rest of checking a batch: commands other than copies, paths between devices, what Programs need, waits.
 #include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "core/fabric/program.hpp"
 #include "core/fabric/queue_core.hpp"
 
 namespace hbf::fabric {
 namespace {
-
-bool overlap(uint64_t a, uint64_t b, uint64_t size) {
-    return a < b ? b - a < size : a - b < size;
-}
 
 std::string names(const Op &op) {
     return fmt::format("{} to {}", op.src->name, op.dst->name);
 }
 
 } // namespace
-
-// The slot, with one more command in flight; the range lies inside. `*owner` stays alive with the entry.
-Result<RegionSlot *> QueueCore::pin(Entry &entry, Region region, uint64_t offset, uint64_t size, DeviceCore **owner) {
-    DeviceCore *device = device_.get();
-    if (region.generation == 0) return fail(Code::invalid, "no region");
-    if (region.device != device->number) {
-        const auto same = [&](const auto &other) { return other->number == region.device; };
-        auto known = std::find_if(entry.foreign.begin(), entry.foreign.end(), same);
-        if (known == entry.foreign.end()) {
-            auto found = find_device(region.device);
-            if (!found) return fail(Code::invalid, fmt::format("device {} is closed, or never was", region.device));
-            entry.foreign.push_back(std::move(found));
-            known = entry.foreign.end() - 1;
-        }
-        device = known->get();
-    }
-    if (size == 0) return fail(Code::invalid, "a size of 0 bytes");
-    RegionSlot *slot = device->regions.pin(region.slot, region.generation);
-    if (slot == nullptr)
-        return fail(Code::invalid,
-                    fmt::format("region {}.{} of {} is not there: freed?", region.slot, region.generation, device->label()));
-    if (offset > slot->size || size > slot->size - offset) {
-        auto error = fail(
-            Code::invalid,
-            fmt::format("bytes {} to {}+{} pass the end of {} ({} bytes)", offset, offset, size, slot->name, slot->size),
-            offset, slot->name);
-        slot->unpin();
-        return error;
-    }
-    *owner = device;
-    return slot;
-}
 
 Result<> QueueCore::prepare_command(Entry &entry, Op &op, const Command &command) {
     op.integrity = Integrity::none;
@@ -109,51 +74,6 @@ Result<> QueueCore::prepare_command(Entry &entry, Op &op, const Command &command
     return fail(Code::invalid, "not a command");
 }
 
-Result<> QueueCore::prepare_copy(Entry &entry, Op &op, const Command &command) {
-    auto dst = pin(entry, command.dst, op.dst_offset, op.size, &op.dst_device);
-    if (!dst) {
-        dst.error().message = "destination: " + dst.error().message;
-        return tl::unexpected(dst.error());
-    }
-    op.dst = *dst;
-    auto src = pin(entry, command.src, op.src_offset, op.size, &op.src_device);
-    if (!src) {
-        src.error().message = "source: " + src.error().message;
-        return tl::unexpected(src.error());
-    }
-    op.src = *src;
-
-    const bool same_bytes = op.src == op.dst
-                                ? overlap(op.dst_offset, op.src_offset, op.size)
-                                : op.src->address != nullptr && op.dst->address != nullptr &&
-                                      overlap(reinterpret_cast<uintptr_t>(op.dst->address) + op.dst_offset,
-                                              reinterpret_cast<uintptr_t>(op.src->address) + op.src_offset, op.size);
-    if (same_bytes)
-        return fail(Code::invalid,
-                    fmt::format("source and destination overlap: {} bytes from {} to {} in {}", op.size, op.src_offset,
-                                op.dst_offset, op.dst->name),
-                    op.dst_offset, op.dst->name);
-    op.dst_software = op.dst->software;
-    op.src_software = op.src->software;
-    if (auto done = choose_path(entry, op); !done) return done;
-
-    op.integrity = command.integrity;
-    if (op.integrity == Integrity::none) return {};
-    entry.integrity = true;
-    if (op.dst_offset % granule_size != 0 || op.src_offset % granule_size != 0)
-        return fail(Code::invalid, fmt::format("a checked copy starts on {} byte granules, not at {} and {}", granule_size,
-                                               op.dst_offset, op.src_offset));
-    op.dst->ensure_records().reserve(op.dst_offset, op.size); // so that retiring cannot fail
-    op.crc_begin = static_cast<uint32_t>(entry.crc.size());
-    entry.crc.resize(entry.crc.size() + granules_in(op.size));
-    op.engine_crc = !op.staged && (op.executor->queue_info.capabilities & HBF_QUEUE_CAP_CRC32C) != 0;
-    op.source_crc = !op.staged && !op.engine_crc;
-    // No device kernel for it is known here: `kernel` is served by reading back, and verified_by says so.
-    op.readback = op.integrity != Integrity::next_read;
-    if (op.source_crc || op.readback) entry.program = true;
-    return {};
-}
-
 // Whose engine reaches both sides: this queue's device, else the destination's, else the source's; else through buffers.
 Result<> QueueCore::choose_path(Entry &entry, Op &op) {
     op.dst_handle = op.dst->handle;
@@ -186,6 +106,54 @@ Result<> QueueCore::choose_path(Entry &entry, Op &op) {
                 fmt::format("no path from {}: neither device reaches the other's memory, and staging needs both "
                             "to register host memory{}",
                             names(op), reason ? ": " + reason->message : ""));
+}
+
+// What the fabric's own steps need, so that running them cannot lack it.
+Result<> QueueCore::prepare_program(Entry &entry) {
+    if (program_.load(std::memory_order_relaxed) == nullptr) program_.store(new Program(*this), std::memory_order_release);
+    Program &program = *program_.load(std::memory_order_relaxed);
+    if (auto done = program.need(device_, false); !done) return done;
+    for (uint32_t i = 0; i < entry.op_count; ++i) {
+        const Op &op = entry.ops[i];
+        const bool reads_source = op.staged || (op.source_crc && !op.src->cpu_readable());
+        const bool reads_destination = op.staged || (op.readback && !op.dst->cpu_readable());
+        for (const auto &[used, through_bounce] : {std::pair{op.executor, false}, std::pair{op.src_device, reads_source},
+                                                   std::pair{op.dst_device, reads_destination}}) {
+            if (used == nullptr || (used != op.executor && !through_bounce)) continue;
+            if (used == device_.get() && !through_bounce) continue;
+            if (auto done = program.need(used->shared_from_this(), through_bounce); !done) {
+                if (op.staged)
+                    done.error().message =
+                        fmt::format("{}: no path from {} to {}: neither device reaches the other's memory, and {}", title(),
+                                    op.src->name, op.dst->name, done.error().message);
+                return done;
+            }
+        }
+    }
+    return {};
+}
+
+// Turns the entry's dependencies into waits for the plugin. False: one of them has to complete first, or has failed.
+bool QueueCore::resolve_waits(Entry &entry) noexcept {
+    for (size_t i = 0; i < entry.deps.size(); ++i) {
+        const Dep &dep = entry.deps[i];
+        entry.waits[i] = {nullptr, 0};
+        const Outcome outcome = dep.core ? dep.core->outcome(dep.value) : dep.entry->outcome_when_closed(dep.value);
+        if (outcome.state == Outcome::State::done) {
+            if (outcome.code != Code::ok) return false;
+            continue; // only a barrier is left of it
+        }
+        if (&dep.core->device() != device_.get()) return false;
+        const uint64_t device_value = dep.core->device_value_of(dep.value);
+        if (device_value == 0) {
+            // It may have completed between the two looks.
+            const Outcome again = dep.core->outcome(dep.value);
+            if (again.state == Outcome::State::done && again.code == Code::ok) continue;
+            return false;
+        }
+        entry.waits[i] = {dep.core->plugin_queue(), device_value};
+    }
+    return true;
 }
 
 } // namespace hbf::fabric

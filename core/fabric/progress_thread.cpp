@@ -27,7 +27,9 @@ ProgressThread &ProgressThread::instance() {
     return *thread;
 }
 
-bool ProgressThread::on_it() noexcept { return this_is_it; }
+bool ProgressThread::on_it() noexcept {
+    return this_is_it;
+}
 
 void ProgressThread::wake() noexcept {
     ProgressThread &self = instance();
@@ -78,7 +80,9 @@ void ProgressThread::add(QueueCore &queue) {
 void ProgressThread::leave(QueueCore &queue) noexcept {
     if (this_is_it || !queue.watched.load(std::memory_order_acquire)) return;
     ProgressThread &self = instance();
-    { std::lock_guard lock(self.mutex_); } // from here on it is not taken hold of again
+    {
+        std::lock_guard lock(self.mutex_);
+    } // from here on it is not taken hold of again
     while (self.held_.load(std::memory_order_acquire) == &queue) std::this_thread::yield();
 }
 

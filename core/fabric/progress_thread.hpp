@@ -20,9 +20,9 @@ public:
     // [any thread] The queue is looked after from now on, until it is gone. The first time for a queue allocates and locks;
     // later it only wakes the thread. Code::exhausted if there can be no thread; then callers' polls are what moves work.
     static Result<> watch(QueueCore &queue) noexcept;
-    static void wake() noexcept;  // something it looks after may have moved
+    static void wake() noexcept;                  // something it looks after may have moved
     static void leave(QueueCore &queue) noexcept; // returns once the thread has let go of a queue that wants nothing more
-    static bool on_it() noexcept; // the caller is that thread
+    static bool on_it() noexcept;                 // the caller is that thread
 
 private:
     ProgressThread() = default;

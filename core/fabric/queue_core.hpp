@@ -103,10 +103,11 @@ private:
     Entry &entry_of(uint64_t value) const { return entries_[value & mask_]; }
     std::string title() const; // "queue 3 of host:host0"
 
-    // submit.cpp
+    // submit.cpp, prepare.cpp
     Result<> prepare(Entry &entry, const Batch &batch);
     Result<> prepare_command(Entry &entry, Op &op, const Command &command);
     Result<> prepare_copy(Entry &entry, Op &op, const Command &command);
+    Result<> prepare_program(Entry &entry);
     Result<> choose_path(Entry &entry, Op &op);
     Result<RegionSlot *> pin(Entry &entry, Region region, uint64_t offset, uint64_t size, DeviceCore **owner);
     bool resolve_waits(Entry &entry) noexcept; // false: something is to be waited for here

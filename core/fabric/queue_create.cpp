@@ -16,16 +16,19 @@ constexpr uint32_t default_depth = 64, default_commands = 1024; // where the cal
 
 Result<uint32_t> within(uint32_t wanted, uint32_t limit, uint32_t otherwise, const char *what, const DeviceCore &device) {
     if (wanted > limit)
-        return fail(Code::invalid, fmt::format("{}: a queue with {} {} is wanted, the device's limit is {}", device.label(), wanted,
-                                               what, limit));
+        return fail(Code::invalid, fmt::format("{}: a queue with {} {} is wanted, the device's limit is {}", device.label(),
+                                               wanted, what, limit));
     return wanted != 0 ? wanted : std::min(limit, otherwise);
 }
 
 } // namespace
 
-std::string QueueCore::title() const { return fmt::format("queue {} of {}", number, device_->label()); }
+std::string QueueCore::title() const {
+    return fmt::format("queue {} of {}", number, device_->label());
+}
 
-Result<std::shared_ptr<QueueCore>> QueueCore::create(const std::shared_ptr<DeviceCore> &device, const QueueOptions &options) {
+Result<std::shared_ptr<QueueCore>> QueueCore::create(const std::shared_ptr<DeviceCore> &device,
+                                                     const QueueOptions &options) {
     const hbf_queue_info &limits = device->queue_info;
     const auto depth = within(options.depth, limits.max_depth, default_depth, "values in flight", *device);
     if (!depth) return tl::unexpected(depth.error());

@@ -48,8 +48,9 @@ TEST_F(Queues, RangesAreCheckedAndNothingOfABadBatchRuns) {
     struct Case {
         uint64_t dst, src, size;
     };
-    for (const Case &one : {Case{0, 0, 0}, Case{0, 0, a.size + 1}, Case{a.size, 0, 1}, Case{1, 0, a.size}, Case{0, 1, a.size},
-                            Case{UINT64_MAX, 0, 1}, Case{UINT64_MAX - 10, 0, 20}, Case{0, UINT64_MAX, UINT64_MAX}, Case{0, 0, UINT64_MAX}}) {
+    for (const Case &one :
+         {Case{0, 0, 0}, Case{0, 0, a.size + 1}, Case{a.size, 0, 1}, Case{1, 0, a.size}, Case{0, 1, a.size},
+          Case{UINT64_MAX, 0, 1}, Case{UINT64_MAX - 10, 0, 20}, Case{0, UINT64_MAX, UINT64_MAX}, Case{0, 0, UINT64_MAX}}) {
         Batch batch;
         batch.copy(b.region, 0, a.region, 0, 64).copy(b.region, one.dst, a.region, one.src, one.size);
         const auto point = queue.submit(batch);
@@ -261,9 +262,12 @@ TEST_F(Queues, SubmitFromTwoThreadsIsBusyNotBroken) {
         batch.copy(b.region, 0, a.region, 0, 4 * granule);
         for (int i = 0; i < 1000; ++i) {
             const auto point = queue.submit(batch);
-            if (point) ++taken;
-            else if (point.error().code == Code::busy) ++refused;
-            else ADD_FAILURE() << point.error().message;
+            if (point)
+                ++taken;
+            else if (point.error().code == Code::busy)
+                ++refused;
+            else
+                ADD_FAILURE() << point.error().message;
         }
     };
     std::thread one(hammer), two(hammer);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a batch to the plugin: check every command, pin its regions, and hand it over, or keep it where something has to come
-// first. Takes all or nothing. Once warmed it allocates nothing and takes no lock.
+// first. Copies are here; other commands, other devices and waits are in prepare.cpp. Takes all or nothing. Once warmed it
+// allocates nothing and takes no lock.
+#include <algorithm>
+
 #include <fmt/format.h>
 
-#include "core/fabric/program.hpp"
 #include "core/fabric/progress_thread.hpp"
 #include "core/fabric/queue_core.hpp"
 
@@ -19,6 +21,10 @@ struct Flag {
     std::atomic<bool> &flag;
     ~Flag() { flag.store(false, std::memory_order_release); }
 };
+
+bool overlap(uint64_t a, uint64_t b, uint64_t size) {
+    return a < b ? b - a < size : a - b < size;
+}
 
 } // namespace
 
@@ -120,52 +126,84 @@ Result<> QueueCore::prepare(Entry &entry, const Batch &batch) {
     // More commands than the plugin's queue takes at once, with the coherence ones between: sent in pieces.
     if (coherence != 0 && uint64_t{entry.op_count} * (commands_per_op + commands_per_run) > abi_commands_)
         entry.program = true;
-    if (!entry.program) return {};
-
-    if (program_.load(std::memory_order_relaxed) == nullptr) program_.store(new Program(*this), std::memory_order_release);
-    Program &program = *program_.load(std::memory_order_relaxed);
-    if (auto done = program.need(device_, false); !done) return done;
-    for (uint32_t i = 0; i < entry.op_count; ++i) {
-        const Op &op = entry.ops[i];
-        const bool reads_source = op.staged || (op.source_crc && !op.src->cpu_readable());
-        const bool reads_destination = op.staged || (op.readback && !op.dst->cpu_readable());
-        for (const auto &[used, through_bounce] : {std::pair{op.executor, false}, std::pair{op.src_device, reads_source},
-                                                   std::pair{op.dst_device, reads_destination}}) {
-            if (used == nullptr || (used != op.executor && !through_bounce)) continue;
-            if (used == device_.get() && !through_bounce) continue;
-            if (auto done = program.need(used->shared_from_this(), through_bounce); !done) {
-                if (op.staged)
-                    done.error().message =
-                        fmt::format("{}: no path from {} to {}: neither device reaches the other's memory, and {}", title(),
-                                    op.src->name, op.dst->name, done.error().message);
-                return done;
-            }
-        }
-    }
-    return {};
+    return entry.program ? prepare_program(entry) : Result<>();
 }
 
-// Turns the entry's dependencies into waits for the plugin. False: one of them has to complete first, or has failed.
-bool QueueCore::resolve_waits(Entry &entry) noexcept {
-    for (size_t i = 0; i < entry.deps.size(); ++i) {
-        const Dep &dep = entry.deps[i];
-        entry.waits[i] = {nullptr, 0};
-        const Outcome outcome = dep.core ? dep.core->outcome(dep.value) : dep.entry->outcome_when_closed(dep.value);
-        if (outcome.state == Outcome::State::done) {
-            if (outcome.code != Code::ok) return false;
-            continue; // only a barrier is left of it
+// The slot, with one more command in flight; the range lies inside. `*owner` stays alive with the entry.
+Result<RegionSlot *> QueueCore::pin(Entry &entry, Region region, uint64_t offset, uint64_t size, DeviceCore **owner) {
+    DeviceCore *device = device_.get();
+    if (region.generation == 0) return fail(Code::invalid, "no region");
+    if (region.device != device->number) {
+        const auto same = [&](const auto &other) { return other->number == region.device; };
+        auto known = std::find_if(entry.foreign.begin(), entry.foreign.end(), same);
+        if (known == entry.foreign.end()) {
+            auto found = find_device(region.device);
+            if (!found) return fail(Code::invalid, fmt::format("device {} is closed, or never was", region.device));
+            entry.foreign.push_back(std::move(found));
+            known = entry.foreign.end() - 1;
         }
-        if (&dep.core->device() != device_.get()) return false;
-        const uint64_t device_value = dep.core->device_value_of(dep.value);
-        if (device_value == 0) {
-            // It may have completed between the two looks.
-            const Outcome again = dep.core->outcome(dep.value);
-            if (again.state == Outcome::State::done && again.code == Code::ok) continue;
-            return false;
-        }
-        entry.waits[i] = {dep.core->plugin_queue(), device_value};
+        device = known->get();
     }
-    return true;
+    if (size == 0) return fail(Code::invalid, "a size of 0 bytes");
+    RegionSlot *slot = device->regions.pin(region.slot, region.generation);
+    if (slot == nullptr)
+        return fail(Code::invalid,
+                    fmt::format("region {}.{} of {} is not there: freed?", region.slot, region.generation, device->label()));
+    if (offset > slot->size || size > slot->size - offset) {
+        auto error = fail(
+            Code::invalid,
+            fmt::format("bytes {} to {}+{} pass the end of {} ({} bytes)", offset, offset, size, slot->name, slot->size),
+            offset, slot->name);
+        slot->unpin();
+        return error;
+    }
+    *owner = device;
+    return slot;
+}
+
+Result<> QueueCore::prepare_copy(Entry &entry, Op &op, const Command &command) {
+    auto dst = pin(entry, command.dst, op.dst_offset, op.size, &op.dst_device);
+    if (!dst) {
+        dst.error().message = "destination: " + dst.error().message;
+        return tl::unexpected(dst.error());
+    }
+    op.dst = *dst;
+    auto src = pin(entry, command.src, op.src_offset, op.size, &op.src_device);
+    if (!src) {
+        src.error().message = "source: " + src.error().message;
+        return tl::unexpected(src.error());
+    }
+    op.src = *src;
+
+    const bool same_bytes = op.src == op.dst
+                                ? overlap(op.dst_offset, op.src_offset, op.size)
+                                : op.src->address != nullptr && op.dst->address != nullptr &&
+                                      overlap(reinterpret_cast<uintptr_t>(op.dst->address) + op.dst_offset,
+                                              reinterpret_cast<uintptr_t>(op.src->address) + op.src_offset, op.size);
+    if (same_bytes)
+        return fail(Code::invalid,
+                    fmt::format("source and destination overlap: {} bytes from {} to {} in {}", op.size, op.src_offset,
+                                op.dst_offset, op.dst->name),
+                    op.dst_offset, op.dst->name);
+    op.dst_software = op.dst->software;
+    op.src_software = op.src->software;
+    if (auto done = choose_path(entry, op); !done) return done;
+
+    op.integrity = command.integrity;
+    if (op.integrity == Integrity::none) return {};
+    entry.integrity = true;
+    if (op.dst_offset % granule_size != 0 || op.src_offset % granule_size != 0)
+        return fail(Code::invalid, fmt::format("a checked copy starts on {} byte granules, not at {} and {}", granule_size,
+                                               op.dst_offset, op.src_offset));
+    op.dst->ensure_records().reserve(op.dst_offset, op.size); // so that retiring cannot fail
+    op.crc_begin = static_cast<uint32_t>(entry.crc.size());
+    entry.crc.resize(entry.crc.size() + granules_in(op.size));
+    op.engine_crc = !op.staged && (op.executor->queue_info.capabilities & HBF_QUEUE_CAP_CRC32C) != 0;
+    op.source_crc = !op.staged && !op.engine_crc;
+    // No device kernel for it is known here: `kernel` is served by reading back, and verified_by says so.
+    op.readback = op.integrity != Integrity::next_read;
+    if (op.source_crc || op.readback) entry.program = true;
+    return {};
 }
 
 // Unpins and forgets; at the end of a value, or of a submit that did not come through.
