@@ -71,6 +71,21 @@ for header in "$top"/include/hbf/sdk/*.hpp "$top"/include/hbf/*.hpp; do
         wrong "${header#"$stage"} does not compile alone"
 done
 
+# The author's template, built as its author does: out of this tree, against the installation.
+printf '#!/bin/sh\nexec pkg-config --define-variable=prefix="%s" "$@"\n' "$top" >"$stage/pkg-config"
+chmod +x "$stage/pkg-config"
+sdk=$source/../plugins/sdk template=$stage/template
+if ! { PKG_CONFIG=$stage/pkg-config meson setup -Dwerror=true "$template" "$sdk/template" && ninja -C "$template"; } \
+    >"$stage/log" 2>&1; then
+    cat "$stage/log" >&2
+    wrong 'the template does not build against the installation'
+fi
+python3 "$sdk/tests/plugin_file.py" "$template/hbf_plugin_template.so" || wrong 'the template breaks a rule of plugin files'
+chosen=$(env -u LD_LIBRARY_PATH -u HBF_PLUGINS -u HBF_PLUGIN_PIN HBF_PLUGIN_PATH="$template" \
+    XDG_CACHE_HOME="$stage/cache" "$top/bin/hbf" probe) || wrong "hbf probe of the template ended with exit code $?"
+[[ $(tail -n 1 <<<"$chosen") == 'HBF ready: template 0.1.0, 1 tier'* ]] ||
+    wrong "hbf probe did not choose the template: $chosen"
+
 # The command, run from where it lies: it finds its library and its plugins beside itself.
 [[ $(env -u LD_LIBRARY_PATH "$top/bin/hbf" --version | head -n 1) == *"$(pkg-config --modversion hbf)"* ]] ||
     wrong 'hbf --version does not say the version of hbf.pc'
