@@ -150,6 +150,8 @@ void ProbeCache::store(const std::string &key, const ProbeRecord &record) const 
 }
 
 bool ProbeCache::is_worth_keeping(const ProbeRecord &record) {
+    // A warning tells of something passing (a folder in use, a limit): to be looked at again.
+    if (!record.notes.empty()) return false;
     return record.reason == Reason::selected || record.reason == Reason::no_device || record.reason == Reason::driver_absent;
 }
 

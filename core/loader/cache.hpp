@@ -23,7 +23,7 @@ public:
     std::optional<ProbeRecord> find(const std::string &key) const;
     void store(const std::string &key, const ProbeRecord &record) const; // best effort: a full disk costs only time
 
-    static bool is_worth_keeping(const ProbeRecord &record); // it can serve, or there is cleanly no device
+    static bool is_worth_keeping(const ProbeRecord &record); // it can serve, or there is no device; no warnings
 
 private:
     Fd folder_;

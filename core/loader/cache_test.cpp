@@ -74,6 +74,13 @@ TEST_F(Cache, OnlyCleanAnswersAreKept) {
     }
 }
 
+TEST_F(Cache, AnAnswerWithAWarningIsNotKept) {
+    const ProbeCache cache = ProbeCache::open(notes);
+    record.notes = {"no storage tier: the folder is in use"};
+    cache.store("key", record);
+    EXPECT_FALSE(cache.find("key"));
+}
+
 TEST_F(Cache, ABrokenFileIsAMissAndIsReplaced) {
     const ProbeCache cache = ProbeCache::open(notes);
     cache.store("key", record);
