@@ -116,13 +116,15 @@ ProbeCache ProbeCache::open(std::vector<std::string> &notes) {
         top.reset(::open(top_name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     }
     if (!top || !is_mine_alone(top.get())) {
-        notes.push_back(fmt::format("no probe cache: {} is {}", top_name, top ? "not this user's alone" : std::strerror(errno)));
+        notes.push_back(
+            fmt::format("no probe cache: {} is {}", top_name, top ? "not this user's alone" : std::strerror(errno)));
         return cache;
     }
     Fd hbf = enter(top, "hbf");
     Fd folder = hbf && is_mine_alone(hbf.get()) ? enter(hbf, "probe") : Fd();
     if (!folder || !is_mine_alone(folder.get())) {
-        notes.push_back(fmt::format("no probe cache: {}/hbf/probe cannot be used ({})", top_name, folder ? "not this user's alone" : std::strerror(errno)));
+        notes.push_back(fmt::format("no probe cache: {}/hbf/probe cannot be used ({})", top_name,
+                                    folder ? "not this user's alone" : std::strerror(errno)));
         return cache;
     }
     cache.folder_ = std::move(folder);
@@ -133,7 +135,8 @@ std::optional<ProbeRecord> ProbeCache::find(const std::string &key) const {
     if (!folder_) return std::nullopt;
     const Fd file(openat(folder_.get(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat facts = {};
-    if (!file || fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || !is_mine_alone(file.get())) return std::nullopt;
+    if (!file || fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || !is_mine_alone(file.get()))
+        return std::nullopt;
     if (facts.st_size <= 0 || static_cast<size_t>(facts.st_size) > largest_file) return std::nullopt;
     std::string text(static_cast<size_t>(facts.st_size), '\0');
     const ssize_t count = pread(file.get(), text.data(), text.size(), 0);

@@ -2,10 +2,9 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 #include "core/loader/cache.hpp"
 #include "core/loader/hostile/scene.hpp"
@@ -69,7 +68,8 @@ TEST_F(Cache, OnlyCleanAnswersAreKept) {
     for (int i = 0; i <= static_cast<int>(Reason::duplicate_name); ++i) {
         record.reason = static_cast<Reason>(i);
         cache.store(std::to_string(i), record);
-        const bool kept = record.reason == Reason::selected || record.reason == Reason::no_device || record.reason == Reason::driver_absent;
+        const bool kept = record.reason == Reason::selected || record.reason == Reason::no_device ||
+                          record.reason == Reason::driver_absent;
         EXPECT_EQ(cache.find(std::to_string(i)).has_value(), kept) << to_string(record.reason);
     }
 }
@@ -88,8 +88,9 @@ TEST_F(Cache, ABrokenFileIsAMissAndIsReplaced) {
     const std::string good = hostile::read_bytes(file);
     std::string other_key = good;
     other_key.replace(other_key.find("\"key\":\"key\""), 11, "\"key\":\"kex\"");
-    for (const std::string &broken : {std::string(), std::string("{"), good.substr(0, good.size() / 2), std::string("null"), std::string("[1]"),
-                                      std::string(300, '['), std::string("\xff\xfe"), other_key, std::string("{\"format\":1,\"key\":\"key\",\"record\":{}}")}) {
+    for (const std::string &broken : {std::string(), std::string("{"), good.substr(0, good.size() / 2), std::string("null"),
+                                      std::string("[1]"), std::string(300, '['), std::string("\xff\xfe"), other_key,
+                                      std::string("{\"format\":1,\"key\":\"key\",\"record\":{}}")}) {
         hostile::write_bytes(file, broken);
         EXPECT_FALSE(cache.find("key")) << broken.substr(0, 40);
         cache.store("key", record);
@@ -168,11 +169,11 @@ TEST_F(Key, IsStable) {
     EXPECT_EQ(key(), first);
 }
 
-#define EXPECT_KEY_CHANGES(change)                         \
-    do {                                                   \
-        const std::string before = key();                  \
-        change;                                            \
-        EXPECT_NE(key(), before) << "unchanged by " #change; \
+#define EXPECT_KEY_CHANGES(change)                                                                                          \
+    do {                                                                                                                    \
+        const std::string before = key();                                                                                   \
+        change;                                                                                                             \
+        EXPECT_NE(key(), before) << "unchanged by " #change;                                                                \
     } while (false)
 
 TEST_F(Key, EveryInputCounts) {

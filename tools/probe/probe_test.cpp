@@ -27,7 +27,9 @@ struct Finished {
     std::string out;
     std::string last_line() const {
         const size_t end = out.find_last_not_of('\n'), start = out.find_last_of('\n', end);
-        return end == std::string::npos ? "" : out.substr(start == std::string::npos ? 0 : start + 1, end - (start == std::string::npos ? 0 : start + 1) + 1);
+        return end == std::string::npos ? ""
+                                        : out.substr(start == std::string::npos ? 0 : start + 1,
+                                                     end - (start == std::string::npos ? 0 : start + 1) + 1);
     }
 };
 
@@ -44,7 +46,8 @@ Finished shell(const std::string &command) {
 class ProbeCommand : public testing::Test {
 protected:
     std::string environment(const std::string &path) const {
-        return fmt::format("env -u HBF_PLUGINS -u HBF_PLUGIN_PIN HOME={0} XDG_CACHE_HOME={0}/cache XDG_CONFIG_HOME={0}/config HBF_PLUGIN_PATH={1} ",
+        return fmt::format("env -u HBF_PLUGINS -u HBF_PLUGIN_PIN HOME={0} XDG_CACHE_HOME={0}/cache "
+                           "XDG_CONFIG_HOME={0}/config HBF_PLUGIN_PATH={1} ",
                            scene.top().string(), path);
     }
     Finished hbf(const fs::path &folder, const std::string &arguments, const std::string &more = "") const {
@@ -65,7 +68,8 @@ TEST_F(ProbeCommand, OneGoodPluginAmongAllTheHostileOnes) {
     EXPECT_EQ(json->get("summary")->text(), "HBF ready: good 1.9.0, 1 tier");
     std::map<std::string, std::string> reasons;
     const auto candidates = json->get("candidates");
-    for (size_t i = 0; i < candidates->size(); ++i) reasons[*candidates->at(i)->get("name")->text()] = *candidates->at(i)->get("reason")->text();
+    for (size_t i = 0; i < candidates->size(); ++i)
+        reasons[*candidates->at(i)->get("name")->text()] = *candidates->at(i)->get("reason")->text();
     EXPECT_EQ(reasons, expected.reasons);
 }
 
@@ -101,7 +105,10 @@ TEST_F(ProbeCommand, MistakesAreErrors) {
     EXPECT_NE(unknown.out.find("did you mean \"good\"?"), std::string::npos) << unknown.out;
     const Finished pin = hbf(folder, "--explain 2>&1", "HBF_PLUGIN_PIN=probe_segv");
     EXPECT_EQ(pin.exit, 1);
-    EXPECT_NE(pin.last_line().find("HBF not ready: HBF_PLUGIN_PIN: the pinned plugin \"probe_segv\" cannot serve: probe_crashed"), std::string::npos) << pin.out;
+    EXPECT_NE(
+        pin.last_line().find("HBF not ready: HBF_PLUGIN_PIN: the pinned plugin \"probe_segv\" cannot serve: probe_crashed"),
+        std::string::npos)
+        << pin.out;
     EXPECT_NE(pin.out.find("selected"), std::string::npos) << "the table is shown all the same";
     const Finished relative = hbf("plugins", "2>&1");
     EXPECT_EQ(relative.exit, 3);
@@ -124,7 +131,9 @@ TEST_F(ProbeCommand, AnUntrustedPluginOnlyOnRequestAndWithAWarning) {
 TEST_F(ProbeCommand, ASecondRunUsesTheCacheUntilSomethingChanges) {
     const auto folder = scene.folder("plugins");
     scene.plugin(folder, "good");
-    const auto cached = [&](const std::string &arguments = "") { return hbf(folder, arguments).out.find("from an earlier probe") != std::string::npos; };
+    const auto cached = [&](const std::string &arguments = "") {
+        return hbf(folder, arguments).out.find("from an earlier probe") != std::string::npos;
+    };
     EXPECT_FALSE(cached());
     EXPECT_TRUE(cached());
     EXPECT_FALSE(cached("--no-cache"));
@@ -144,7 +153,8 @@ TEST_F(ProbeCommand, SigintLeavesNothing) {
         dup2(ends[1], 1); // its end of file says that no process of the run is left
         close(ends[0]);
         close(ends[1]);
-        const std::string command = "exec " + environment(folder.string()) + "HBF_PROBE_TIMEOUT=60 " + HBF_TOOL + " probe 2>/dev/null";
+        const std::string command =
+            "exec " + environment(folder.string()) + "HBF_PROBE_TIMEOUT=60 " + HBF_TOOL + " probe 2>/dev/null";
         execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
         _exit(127);
     }
@@ -188,7 +198,8 @@ TEST_F(ProbeCommand, AnOrdinaryUserNeedsNothingOfRoots) {
     scene.plugin(folder, "mine");
     chmod(scene.top().c_str(), 0755);
     ASSERT_EQ(chown((folder / "mine.so").c_str(), 12345, 12345), 0);
-    const Finished run = shell(environment(folder.string()) + "setpriv --reuid 12345 --regid 12345 --clear-groups " + HBF_TOOL + " probe --explain 2>&1");
+    const Finished run = shell(environment(folder.string()) + "setpriv --reuid 12345 --regid 12345 --clear-groups " +
+                               HBF_TOOL + " probe --explain 2>&1");
     EXPECT_EQ(run.exit, 0) << run.out;
     EXPECT_EQ(run.last_line(), "HBF ready: good 1.9.0, 1 tier") << run.out;
     EXPECT_EQ(run.out.find("untrusted_path"), std::string::npos) << run.out;

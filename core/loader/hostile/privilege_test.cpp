@@ -46,7 +46,9 @@ protected:
         fs::copy_file(hostile::built() / "libhostile-absent.so", scene.top() / "elsewhere/libhostile-absent.so");
         chmod(scene.top().c_str(), 0755);
     }
-    std::string run(const std::string &settings) { return output_of("env -i PATH=/usr/bin:/bin " + settings + " " + program.string() + " 2>&1"); }
+    std::string run(const std::string &settings) {
+        return output_of("env -i PATH=/usr/bin:/bin " + settings + " " + program.string() + " 2>&1");
+    }
     std::string elsewhere() const { return (scene.top() / "elsewhere").string(); }
 
     Scene scene;
@@ -67,8 +69,10 @@ TEST_F(Privilege, SetUidIgnoresTheEnvironment) {
     ASSERT_EQ(chown(program.c_str(), other_user, other_user), 0);
     ASSERT_EQ(chmod(program.c_str(), 04755), 0);
     const fs::path cache = scene.folder("cache", 0700);
-    const std::string text = run("HBF_PLUGIN_PATH=" + elsewhere() + " HBF_PLUGINS=^good HBF_PLUGIN_PIN=evil HBF_ALLOW_UNTRUSTED=true LD_LIBRARY_PATH=" +
-                                 elsewhere() + " XDG_CACHE_HOME=" + cache.string());
+    const std::string text =
+        run("HBF_PLUGIN_PATH=" + elsewhere() +
+            " HBF_PLUGINS=^good HBF_PLUGIN_PIN=evil HBF_ALLOW_UNTRUSTED=true LD_LIBRARY_PATH=" + elsewhere() +
+            " XDG_CACHE_HOME=" + cache.string());
     if (has(text, "privileged 0")) GTEST_SKIP() << "the folder for temporary files is mounted nosuid";
     EXPECT_TRUE(has(text, "privileged 1")) << text;
     EXPECT_TRUE(has(text, "plugin good selected")) << text;

@@ -14,7 +14,8 @@ int main() {
     const auto selection = hbf::select_plugins(*config, options);
     if (!selection) return std::printf("error %s\n", selection.error().message.c_str()), 3;
     for (const hbf::Candidate &candidate : selection->candidates) {
-        std::printf("plugin %s %s %s\n", candidate.name.c_str(), std::string(to_string(candidate.reason)).c_str(), candidate.detail.c_str());
+        std::printf("plugin %s %s %s\n", candidate.name.c_str(), std::string(to_string(candidate.reason)).c_str(),
+                    candidate.detail.c_str());
     }
     for (const std::string &note : selection->notes) std::printf("note %s\n", note.c_str());
     return 0;
