@@ -44,15 +44,18 @@ TEST_F(Cancel, WhatRunsAlreadyIsFinishedAndDiscarded) {
     must(device.free(b.region));
 }
 
-TEST_F(Cancel, AFailureOfCancelledWorkIsDiscardedToo) {
+TEST_F(Cancel, AFailureOfCancelledWorkIsDiscardedButWhatTheDeviceThenRefusesIsNot) {
     script.cancel_works = false;
-    script.capabilities = 0;
     must(queue.submit(copy(b, a, 64)));
+    must(queue.submit(copy(c, a, 64)));
     must(queue.cancel(1));
     script.fail_copy = 1;
     script.run();
     EXPECT_EQ(code_of(queue.wait(1)), Code::cancelled);
-    must(queue.poisoned());
+    // The device's own queue is poisoned from value 1 on, so value 2 never ran.
+    EXPECT_EQ(code_of(queue.wait(2)), Code::internal);
+    EXPECT_EQ(script.copies, 1u);
+    EXPECT_EQ(code_of(queue.poisoned()), Code::internal);
 }
 
 TEST_F(Cancel, ACompletedValueCannotBeCancelled) {

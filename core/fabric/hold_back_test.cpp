@@ -90,6 +90,18 @@ TEST_F(HoldBack, ChainsOverThreeQueues) {
     EXPECT_EQ(other_script.copies, 2u);
 }
 
+TEST_F(HoldBack, AlsoWhatTheFabricRunsInSteps) {
+    other_script.manual = true;
+    must(first.submit(copy(farther, far, 64)));
+    Batch batch;
+    batch.wait({first.id(), 1}).copy(b.region, 0, a.region, 0, granule, Integrity::readback);
+    must(second.submit(batch));
+    EXPECT_EQ(code_of(second.wait(1, 3ms)), Code::timeout);
+    EXPECT_EQ(script.copies, 0u);
+    other_script.run();
+    must(second.wait(1));
+}
+
 TEST_F(HoldBack, ADeviceThatWaitsForAHeldValueIsHeldToo) {
     // Same device, but the plugin has not got the value yet: its own wait command could not name it.
     Queue sibling = must(here.create_queue());

@@ -213,6 +213,20 @@ TEST_F(IntegrityRules, ReadbackIsDoneBeforeAnythingLaterRuns) {
     EXPECT_EQ(b.address[0], std::byte{0xff});
 }
 
+TEST_F(IntegrityRules, ReadbackBeginsAfterEverythingEarlier) {
+    script.manual = true;
+    must(queue.submit(copy(b, a, granule)));
+    const uint64_t before = script.copies;
+    must(queue.submit(copy(c, b, granule, Integrity::readback)));
+    queue.completed();
+    const size_t queues = script.queues().size();
+    for (size_t i = 1; i < queues; ++i) script.run_queue(i); // the fabric's own
+    EXPECT_EQ(script.copies, before) << "its source is not written yet";
+    script.manual = false;
+    must(queue.wait(3));
+    EXPECT_TRUE(same(b, c, granule));
+}
+
 TEST_F(IntegrityRules, BarriersInsideABatchAreKept) {
     Batch batch;
     write(a, 0, granule, 9);

@@ -87,8 +87,8 @@ TEST_F(Regions, ZeroAndOverLimitSizesAreErrors) {
     EXPECT_EQ(code_of(device.allocate(dram, UINT64_MAX)), Code::exhausted);
     EXPECT_EQ(code_of(device.allocate(cold, script.cold_bytes + 1)), Code::exhausted);
     EXPECT_EQ(script.live_regions, 0u);
-    // After a refusal the tier serves as before.
-    must(device.allocate(cold, script.cold_bytes));
+    // After a refusal the tier serves as before, and the slots that were meant for them are used.
+    EXPECT_EQ(must(device.allocate(cold, script.cold_bytes)).region.slot, 0u);
 }
 
 TEST_F(Regions, FreeIsBusyWhileWorkNamesTheRegion) {

@@ -68,9 +68,10 @@ Result<Point> QueueCore::submit(const Batch &batch) {
         handed_.store(value, std::memory_order_release);
     }
     draft.entry = nullptr;
+    const bool held = entry.stage == Stage::held;
     entry.value.store(value, std::memory_order_release);
-    submitted_.store(value, std::memory_order_release);
-    if (entry.stage == Stage::held) ProgressThread::watch(*this); // it will move without anybody polling
+    submitted_.store(value, std::memory_order_release); // from here on the entry is the pump's
+    if (held) (void)ProgressThread::watch(*this); // it will move without anybody polling
     return Point{number, value};
 }
 
