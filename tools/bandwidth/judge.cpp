@@ -11,7 +11,7 @@ namespace hbf::tools::bandwidth {
 namespace {
 
 constexpr double impossible = 1.5;  // times the best reference
-constexpr double well_below = 0.75; // of the best reference
+constexpr double well_below = 0.75; // of the best reference on one thread: any executor should do as well
 
 const Setting *setting(const Inventory &inventory, const std::string &name) {
     auto found = inventory.settings.find(name);
@@ -113,14 +113,12 @@ void summarize(Row &row) {
         overhead.push_back((record.sample.wall_seconds - record.sample.queue_seconds) * 1e6);
     }
     row.overhead_us = measure::summarize(overhead).median;
-    for (size_t i = 0; i < row.references.size(); ++i) {
+    for (size_t i = 0; i < row.references.size() && row.queue.count > 0; ++i) {
         if (row.references[i].gbs.empty()) continue;
+        auto &best = row.references[i].threads == 1 ? row.one_thread : row.all_threads;
         const auto median = measure::summarize(row.references[i].gbs).median;
-        if (row.best_reference_gbs && median <= *row.best_reference_gbs) continue;
-        row.best_reference = i;
-        row.best_reference_gbs = median;
+        if (!best || median > best->gbs) best = {i, median, row.queue.median / median};
     }
-    if (row.best_reference_gbs && row.queue.count > 0) row.efficiency = row.queue.median / *row.best_reference_gbs;
 }
 
 void judge(Row &row, const Machine &machine) {
@@ -149,7 +147,7 @@ void judge(Row &row, const Machine &machine) {
     if (row.page_cache == PageCache::hot) {
         row.notes.push_back("page_cache=hot: the bytes did not all reach the device, this is the page cache's speed");
     }
-    if (row.efficiency && *row.efficiency < well_below) row.causes = likely_causes(row, machine);
+    if (row.one_thread && row.one_thread->share < well_below) row.causes = likely_causes(row, machine);
 }
 
 void judge_floor(Row &row, const Machine &machine, const std::optional<Floor> &floor) {

@@ -31,10 +31,24 @@ bool has(const std::vector<std::string> &texts, const std::string &part) {
     return false;
 }
 
-TEST(Judge, TheBestReferenceCounts) {
+TEST(Judge, TheBestReferenceOfEachThreadCountCounts) {
     auto row = row_of(10, 12);
-    EXPECT_EQ(row.best_reference, 1u);
-    EXPECT_NEAR(*row.efficiency, 10.0 / 12, 0.01);
+    row.references.push_back({measure::ReferenceCopy::streaming, 1, {11, 11, 11}});
+    summarize(row);
+    EXPECT_EQ(row.one_thread->reference, 2u);
+    EXPECT_NEAR(row.one_thread->share, 10.0 / 11, 0.01);
+    EXPECT_EQ(row.all_threads->reference, 1u);
+    EXPECT_NEAR(row.all_threads->share, 10.0 / 12, 0.01);
+}
+
+TEST(Judge, CausesAreNamedWellBelowOneThread) {
+    FakeMachine machine;
+    machine.places_[0].tier.degraded = true;
+    auto fine = row_of(8, 10), low = row_of(6, 10); // one thread of plain copy reaches 9
+    judge(fine, machine);
+    judge(low, machine);
+    EXPECT_TRUE(fine.causes.empty());
+    EXPECT_FALSE(low.causes.empty());
 }
 
 TEST(Judge, HalfAsFastAgainIsImpossible) {

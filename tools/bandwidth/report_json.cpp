@@ -73,6 +73,13 @@ Json pages_json(const std::map<int, size_t> &pages) {
     return out;
 }
 
+Json compared_json(const Row &row, const std::optional<Row::Compared> &compared) {
+    if (!compared) return {};
+    const auto &series = row.references[compared->reference];
+    return Json::object({{"copy", measure::to_string(series.kind)}, {"threads", series.threads}, {"bandwidth", compared->gbs},
+                         {"share", compared->share}});
+}
+
 Json row_json(const Row &row, const Machine &machine) {
     auto out = Json::object({{"transfer", fmt::format("{} -> {} -> {}", row.src, row.executor, row.dst)},
                              {"src", tier_json(machine.places()[row.spec.src])},
@@ -99,7 +106,8 @@ Json row_json(const Row &row, const Machine &machine) {
                                       {"bandwidth", summary_json(measure::summarize(series.gbs))},
                                       {"samples", Json::array_of(series.gbs)}}));
     }
-    out.set("references", references).set("best_reference", row.best_reference_gbs).set("efficiency", row.efficiency);
+    out.set("references", references).set("efficiency_one_thread", compared_json(row, row.one_thread));
+    out.set("efficiency_all_threads", compared_json(row, row.all_threads));
     out.set("floor", row.floor ? Json::object({{"bandwidth", row.floor->gbs},
                                                {"profile", row.floor->profile},
                                                {"source", row.floor->source},

@@ -114,10 +114,11 @@ void row_lines(Text &text, const Row &row, const Options &options) {
     }
     text.line(&row, fmt::format("{}{}  {}", status, name, coloured(figure(row), Colour::bold)));
     under(fmt::format("{}; verified: every byte of {} samples", spread(row), row.samples.size()));
-    if (row.efficiency) {
-        const auto &best = row.references[*row.best_reference];
-        under(fmt::format("{} of the best reference copy, {} x{} {} GB/s (same run: {})", percent(*row.efficiency),
-                          measure::to_string(best.kind), best.threads, format_significant(*row.best_reference_gbs),
+    if (row.one_thread) {
+        under(fmt::format("{} of the best reference copy on one thread{} (same run: {})", percent(row.one_thread->share),
+                          row.all_threads ? fmt::format(", {} of that on {} threads", percent(row.all_threads->share),
+                                                        row.references[row.all_threads->reference].threads)
+                                          : "",
                           references(row)));
     }
     if (row.floor) {

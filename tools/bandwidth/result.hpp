@@ -66,8 +66,12 @@ struct Row {
     size_t contended = 0; // samples
 
     std::vector<ReferenceSeries> references;
-    std::optional<size_t> best_reference;
-    std::optional<double> best_reference_gbs, efficiency; // 0..1 of the best reference
+    struct Compared {
+        size_t reference = 0; // in references
+        double gbs = 0;       // its median
+        double share = 0;     // of it that the row reached, 1 for all
+    };
+    std::optional<Compared> one_thread, all_threads; // the best reference on one thread, and on one thread a CPU
 
     std::optional<Floor> floor;
     std::vector<std::string> notes, causes;

@@ -36,7 +36,7 @@ TEST(Run, AnHonestMachineMeasuresEveryTier) {
         EXPECT_EQ(row.samples.size(), 6u);
         EXPECT_TRUE(row.queue.ci95);
         EXPECT_GT(row.queue.median, 0);
-        EXPECT_EQ(row.efficiency.has_value(), !row.storage);
+        EXPECT_EQ(row.one_thread.has_value(), !row.storage);
         EXPECT_FALSE(row.emulated);
         ASSERT_TRUE(row.latency);
         EXPECT_EQ(row.latency->count(), 16u);
