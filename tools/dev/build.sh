@@ -63,7 +63,7 @@ configure() {
             -Dc_args=-g1 -Dcpp_args=-g1) ;;
     esac
     say "Configuring $folder"
-    if [[ -d $folder/meson-private ]]; then options+=(--wipe); fi # left by an interrupted configuration
+    if [[ -d $folder/meson-private ]]; then rm -rf -- "$folder"; fi # left by a configuration that did not end
     compilers "$3"
     meson setup "$folder" "${options[@]}" >"$folder.log" 2>&1 || {
         tail -n 15 "$folder.log" >&2
