@@ -124,8 +124,8 @@ TEST(Manifest, SizesAreBounded) {
 }
 
 TEST(Manifest, KeysThatStartLikeNoneAreRefused) {
-    for (const char *line :
-         {"[.a]\n", "[[.a]]\n", ".a = 1\n", "[a..b]\n", "a. = 1\n", "= 1\n", "[]\n", "[a.]\n", "x = {.a = 1}\n"}) {
+    for (const char *line : {"[.a]\n", "[[.a]]\n", ".a = 1\n", "[a..b]\n", "a. = 1\n", "= 1\n", "[]\n", "[a.]\n",
+                             "x = {.a = 1}\n", "\xc3\xa4 = 1\n", "x = 1 \xc3\xa9\n"}) {
         EXPECT_NE(error_of(text(line)), "") << line;
     }
 }
