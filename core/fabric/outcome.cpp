@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What became of a value, and taking one back.
 #include <algorithm>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -82,18 +83,21 @@ Result<Completion> QueueCore::result_of(uint64_t value) {
 Result<> QueueCore::cancel(uint64_t value) {
     if (value == 0 || value > submitted_.load(std::memory_order_acquire))
         return fail(Code::invalid, fmt::format("{}: value {} has not been returned by submit", title(), value));
-    Entry &entry = entry_of(value);
-    const uint64_t device_value = device_value_of(value);
     {
         std::lock_guard lock(failure_mutex_);
-        cancelled_.reserve(cancelled_.size() + 1); // before anything is decided
-        uint64_t open = 2 * value;
-        if (!entry.claim.compare_exchange_strong(open, 2 * value + 1, std::memory_order_acq_rel)) {
-            if (open == 2 * value + 1) return {}; // asked before
-            return fail(Code::invalid, fmt::format("{}: value {} has completed already", title(), value));
-        }
-        cancelled_.push_back(value);
-        any_cancelled_.store(true, std::memory_order_release);
+        cancelled_.reserve(cancelled_.size() + depth_); // before anything is decided, for all that could be asked for
+    }
+    uint64_t device_value = 0;
+    {
+        // As the pump, so that nothing retires while this is decided. Never long: nobody blocks in there.
+        while (pumping_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+        Entry &entry = entry_of(value);
+        const bool open = completed_.load(std::memory_order_relaxed) < value, again = open && entry.cancelled;
+        if (open) entry.cancelled = true;
+        device_value = device_value_of(value);
+        pumping_.store(false, std::memory_order_release);
+        if (!open) return fail(Code::invalid, fmt::format("{}: value {} has completed already", title(), value));
+        if (again) return {};
     }
     // If it runs, it runs: what comes of it is discarded when it retires.
     if (device_value != 0 && device_->queue_ext->cancel != nullptr) {

@@ -42,10 +42,10 @@ struct Entry {
     // Read by any thread, to look at a value that may retire at the same time.
     std::atomic<uint64_t> value{0};        // 0: being written
     std::atomic<uint64_t> device_value{0}; // the plugin's value, 0 as long as it has none
-    std::atomic<uint64_t> claim{0};        // 2 value: open, 2 value + 1: to be cancelled, 0: retired
 
     // The submitter's until published, then the pump's.
     Stage stage = Stage::held;
+    bool cancelled = false; // completes as cancelled, whatever comes of it
     bool program = false;   // needs steps of the fabric's own around the device's work
     bool integrity = false; // some copy is checked
     Code code = Code::ok;   // removed: why
@@ -127,7 +127,7 @@ private:
     void remove(Entry &entry, Code code, Compose &&compose) noexcept;
     Error why_failed(const Entry &entry, uint64_t value, Code code) const;
     Error failure_of(const Dep &dep, uint64_t value, Code code) const;
-    bool is_cancelled(const Entry &entry) const noexcept { return (entry.claim.load(std::memory_order_acquire) & 1) != 0; }
+    void note_cancelled(uint64_t value) noexcept;
 
     // outcome.cpp, wait.cpp
     Result<Completion> result_of(uint64_t value);

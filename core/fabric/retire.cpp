@@ -82,7 +82,7 @@ bool QueueCore::retire() noexcept {
         const uint64_t value = completed_.load(std::memory_order_relaxed) + 1;
         if (value > submitted_.load(std::memory_order_acquire)) return moved;
         Entry &entry = entry_of(value);
-        const bool cancelled = is_cancelled(entry);
+        const bool cancelled = entry.cancelled;
         switch (entry.stage) {
         case Stage::held:
             if (failed_.load(std::memory_order_relaxed) != 0)
@@ -107,14 +107,14 @@ bool QueueCore::finish_running(Entry &entry, uint64_t value) noexcept {
     Code code = Code::ok;
     if (entry.program) {
         Program &program = *program_.load(std::memory_order_relaxed);
-        switch (program.step(is_cancelled(entry))) {
+        switch (program.step(entry.cancelled)) {
         case Program::Step::pending:
             return false;
         case Program::Step::done:
             break;
         case Program::Step::failed: {
             code = program.error().code;
-            if (failed_.load(std::memory_order_relaxed) == 0 && !is_cancelled(entry))
+            if (failed_.load(std::memory_order_relaxed) == 0 && !entry.cancelled)
                 fail_with(value, code, [&] { return program.error(); });
             break;
         }
@@ -142,17 +142,24 @@ bool QueueCore::deps_done(Entry &entry, uint64_t value, Code &code) noexcept {
         if (outcome.state == Outcome::State::pending) return false;
         if (outcome.code == Code::ok || code != Code::ok) continue;
         code = outcome.code;
-        if (failed_.load(std::memory_order_relaxed) == 0 && !is_cancelled(entry))
+        if (failed_.load(std::memory_order_relaxed) == 0 && !entry.cancelled)
             fail_with(value, code, [&] { return failure_of(dep, value, code); });
     }
     return true;
 }
 
+void QueueCore::note_cancelled(uint64_t value) noexcept {
+    std::lock_guard lock(failure_mutex_);
+    cancelled_.push_back(value); // cancel made room
+    any_cancelled_.store(true, std::memory_order_release);
+}
+
 void QueueCore::finish(Entry &entry, uint64_t value, Code code) noexcept {
     const std::span<const Op> ops(entry.ops, entry.op_count);
     const bool ran = entry.stage == Stage::running;
-    if (entry.claim.exchange(0, std::memory_order_acq_rel) == 2 * value + 1) {
+    if (entry.cancelled) {
         code = Code::cancelled; // whatever came of it
+        note_cancelled(value);
     } else if (failed_.load(std::memory_order_relaxed) != 0) {
         if (failed_.load(std::memory_order_relaxed) != value) code = failed_code_.load(std::memory_order_relaxed);
     } else if (code == Code::ok) {
@@ -240,7 +247,7 @@ bool QueueCore::hand_over_held() noexcept {
         if (value > submitted_.load(std::memory_order_acquire)) break;
         Entry &entry = entry_of(value);
         if (entry.stage != Stage::held) break; // a program at work, or something that will fail the queue
-        if (is_cancelled(entry)) {
+        if (entry.cancelled) {
             entry.stage = Stage::removed;
             entry.code = Code::cancelled;
             handed_.store(value, std::memory_order_release);

@@ -50,7 +50,7 @@ Result<Point> QueueCore::submit(const Batch &batch) {
     Entry &entry = entry_of(value);
     entry.value.store(0, std::memory_order_relaxed);
     entry.device_value.store(0, std::memory_order_relaxed);
-    entry.claim.store(2 * value, std::memory_order_relaxed);
+    entry.cancelled = false;
     struct Draft {
         QueueCore &queue;
         Entry *entry;
@@ -71,7 +71,7 @@ Result<Point> QueueCore::submit(const Batch &batch) {
     const bool held = entry.stage == Stage::held;
     entry.value.store(value, std::memory_order_release);
     submitted_.store(value, std::memory_order_release); // from here on the entry is the pump's
-    if (held) (void)ProgressThread::watch(*this); // it will move without anybody polling
+    if (held) (void)ProgressThread::watch(*this);       // it will move without anybody polling
     return Point{number, value};
 }
 
