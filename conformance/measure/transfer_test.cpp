@@ -102,8 +102,11 @@ TEST(Transfer, TimeBehindTheGateIsNotCounted) {
     Transfer gated(b.target, b.src, b.dst, b.staging, bytes, b.plan, 1, 99);
     b.target.holds = 1;
     b.target.on_submit = [] { std::this_thread::sleep_for(std::chrono::milliseconds(30)); };
+    const auto begin = Clock::now();
     auto sample = gated.sample();
+    const double elapsed = seconds_between(begin, Clock::now());
     ASSERT_TRUE(sample);
+    EXPECT_LE(sample->wall_seconds, elapsed); // nothing is counted twice
     EXPECT_TRUE(sample->gated);
     EXPECT_FALSE(sample->mismatch);
     EXPECT_GE(sample->wall_seconds, 0.03);
