@@ -165,7 +165,8 @@ void single_copies(const Settings &settings, Arena &arena, Row row, uint64_t siz
     rows.push_back(std::move(row));
 }
 
-// A batch of `count` copies of `size`, against a plain loop over the same pieces; what one thread a CPU does with them is noted.
+// A batch of `count` copies of `size`, against a plain loop over the same pieces; what one thread a CPU does with them is
+// noted.
 void batches(const Settings &settings, Arena &arena, measure::ReferenceTeam &team, Row row, uint64_t size, size_t count,
              Integrity integrity, std::vector<Row> &rows) {
     if (!settings.wants(row.name)) return;
@@ -200,14 +201,16 @@ void batches(const Settings &settings, Arena &arena, measure::ReferenceTeam &tea
         }
     }
     auto figures = interleave(settings, tries);
-    // The bar is one thread's plain copy. What all CPUs reach together, spinning until they start at once, is shown beside it.
+    // The bar is one thread's plain copy. What all CPUs reach together, spinning until they start at once, is shown beside
+    // it.
     const std::vector<std::vector<double>> one_thread(figures.begin(), figures.begin() + 3);
     const auto best = fastest(one_thread, false);
     row.reference = references[best - 1].name();
     row.ours = figures[0];
     row.theirs = figures[best];
     for (size_t i = 3; i < figures.size(); ++i) {
-        row.notes.push_back(fmt::format("for comparison: {} {:.1f} GB/s", references[i - 1].name(), measure::summarize(figures[i]).median));
+        row.notes.push_back(
+            fmt::format("for comparison: {} {:.1f} GB/s", references[i - 1].name(), measure::summarize(figures[i]).median));
     }
     rows.push_back(std::move(row));
 }

@@ -134,9 +134,10 @@ void judge(Row &row, const Machine &machine) {
     }
     if (row.status == Status::pass && most > 0 && least > impossible * most) {
         row.status = Status::fail;
-        row.reason = fmt::format("impossible figure: {} GB/s is {:.2f} times the fastest plain copy of this run ({} GB/s): the "
-                                 "device completes before its data has moved, or the clock is wrong",
-                                 format_significant(row.queue.median), row.queue.median / most, format_significant(most));
+        row.reason =
+            fmt::format("impossible figure: {} GB/s is {:.2f} times the fastest plain copy of this run ({} GB/s): the "
+                        "device completes before its data has moved, or the clock is wrong",
+                        format_significant(row.queue.median), row.queue.median / most, format_significant(most));
     }
     if (row.status != Status::pass) return;
     if (row.cache_hot) {

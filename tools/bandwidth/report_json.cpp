@@ -76,7 +76,9 @@ Json pages_json(const std::map<int, size_t> &pages) {
 Json compared_json(const Row &row, const std::optional<Row::Compared> &compared) {
     if (!compared) return {};
     const auto &series = row.references[compared->reference];
-    return Json::object({{"copy", measure::to_string(series.kind)}, {"threads", series.threads}, {"bandwidth", compared->gbs},
+    return Json::object({{"copy", measure::to_string(series.kind)},
+                         {"threads", series.threads},
+                         {"bandwidth", compared->gbs},
                          {"share", compared->share}});
 }
 
