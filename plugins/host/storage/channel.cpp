@@ -55,9 +55,7 @@ void Channel::begin(StorageFile &any_file, const Transfer &transfer, uint64_t ta
     operation.transfer = transfer;
     operation.tag = tag;
     if (transfer.size > file.size() || transfer.offset > file.size() - transfer.size) {
-        fail(operation, {HBF_INVALID, transfer.offset,
-                         fmt::format("bytes {} to {} are not all in {}, which has {}", transfer.offset,
-                                     transfer.offset + transfer.size, file.shape().label, file.size())});
+        fail(operation, file.outside(transfer.offset, transfer.size));
         return settle(index);
     }
     if (transfer.write) file.look();
@@ -168,7 +166,16 @@ void Channel::fail(Operation &operation, IoProblem &&problem) {
 }
 
 void Channel::settle(uint32_t index) {
-    if (!operations_[index].unsent && operations_[index].pieces_out == 0) finished_.push(index);
+    Operation &operation = operations_[index];
+    if (operation.unsent || operation.pieces_out != 0) return;
+    // A file that was truncated and has grown again reads as zeros, and the kernel sees nothing wrong with that.
+    const Transfer &transfer = operation.transfer;
+    if (!transfer.write && !operation.failed) {
+        operation.file->look();
+        if (operation.file->lost_from() < transfer.offset + transfer.size)
+            fail(operation, operation.file->missing_tail(transfer.offset));
+    }
+    finished_.push(index);
 }
 
 void Channel::kick() {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "core/fabric/testing/allocations.hpp"
 #include "faulty_engine.hpp"
 #include "io_calls.hpp"
 #include "testing.hpp"
@@ -143,6 +144,36 @@ TEST_F(FaultsTest, RequestsThatAreCancelledForEverFailInTheEnd) {
     auto channel = tier->create_channel(1);
     auto memory = aligned_bytes(4096);
     EXPECT_EQ(read(*channel, *file, 0, memory.get(), 4096).status, HBF_INTERNAL);
+}
+
+// The n-th allocation fails while an error is on its way: the I/O ends all the same, and as that error.
+void without_memory(StorageChannel &channel, StorageFile &file, uint64_t offset, hbf_status expected) {
+    auto memory = aligned_bytes(65536);
+    bool struck = true;
+    for (uint64_t nth = 1; struck; ++nth) {
+        hbf::testing::fail_allocation(nth);
+        channel.read(file, offset, memory.get(), 65536, 1);
+        IoResult result;
+        while (channel.reap({&result, 1}, forever) == 0) {
+        }
+        struck = hbf::testing::allocation_failed();
+        hbf::testing::fail_allocation(0);
+        EXPECT_EQ(result.status, expected) << "allocation " << nth;
+        EXPECT_FALSE(result.message.empty());
+        ASSERT_EQ(channel.in_flight(), 0u);
+    }
+}
+
+TEST_F(FaultsTest, ErrorsArriveWithoutMemoryForTheirWords) {
+    auto tier = this->tier([](const IoRequest &request, uint64_t) {
+        return request.offset < (1 << 20) ? Fault{.answer = -EIO} : Fault{.shorten_to = 0};
+    });
+    auto file = tier->create(2 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    without_memory(*channel, *file, 4096, HBF_DEVICE_LOST);
+    without_memory(*channel, *file, 1 << 20, HBF_DATA_LOSS);
+    without_memory(*channel, *file, 1 << 20, HBF_DATA_LOSS); // known beforehand now
+    without_memory(*channel, *file, 3 << 20, HBF_INVALID);
 }
 
 // Partial blocks go by the calls table, not by the engine.

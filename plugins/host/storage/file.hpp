@@ -22,6 +22,7 @@ struct FileShape {
     std::string label; // for messages: "/data/hbf/name", "unnamed file in /data/hbf"
 };
 
+// Told without fail: what goes wrong while I/O is in flight must reach its end also where no memory is left for words.
 struct IoProblem {
     hbf_status status = HBF_INTERNAL;
     uint64_t offset = 0; // in the region
@@ -39,15 +40,16 @@ public:
     // [any thread] Looks whether the file still holds all its bytes. A write beyond the end of a truncated file would
     // fill the gap with zeros and hide the loss, so this comes before it.
     void look() noexcept;
-    IoProblem came_to_nothing(bool write, uint64_t offset); // there the kernel moved no byte and named no error
+    IoProblem came_to_nothing(bool write, uint64_t offset) noexcept; // there the kernel moved no byte and named no error
 
     // [any thread] Writes part of one block by reading it, changing it and writing it back; one at a time for a file, so
     // that neighbours in a block do not undo each other. `scratch` is an aligned block.
     std::optional<IoProblem> merge(const IoCalls &calls, uint64_t offset, const std::byte *data, uint64_t size,
-                                   std::byte *scratch);
+                                   std::byte *scratch) noexcept;
 
-    IoProblem missing_tail(uint64_t offset) const; // of an I/O that begins at `offset`, once lost_from says so
-    IoProblem problem(bool write, uint64_t offset, int error) const;
+    IoProblem missing_tail(uint64_t offset) const noexcept; // of an I/O that begins at `offset`, once lost_from says so
+    IoProblem problem(bool write, uint64_t offset, int error) const noexcept;
+    IoProblem outside(uint64_t offset, uint64_t size) const noexcept;
 
 protected:
     explicit File(FileShape shape) : shape_(std::move(shape)) {}
