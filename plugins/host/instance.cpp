@@ -136,13 +136,10 @@ hbf_region_info HostInstance::insert(HostRegion &&made) {
 }
 
 void HostInstance::free(hbf_region region) {
-    HostRegion taken = regions_.take(region);
-    try {
-        if (taken.file) taken.file->publish();
-    } catch (...) {
-        release(taken);
-        throw;
-    }
+    // A region that cannot get its name, or cannot be written back, stays: its owner may still make room, or copy it away.
+    HostRegion taken = regions_.take(region, [](HostRegion &kept) {
+        if (kept.file) kept.file->publish();
+    });
     release(taken);
 }
 

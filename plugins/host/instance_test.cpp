@@ -134,6 +134,25 @@ TEST_F(HostInstanceTest, FreeSaysWhenANameCouldNotBeGiven) {
     EXPECT_TRUE(std::filesystem::is_directory(scratch_.path() + "/mine")) << "what was there stays";
 }
 
+TEST_F(HostInstanceTest, ARegionThatCouldNotBeNamedIsNotLost) {
+    auto data = testing::pattern(5, 0, 100000);
+    auto host = open(options());
+    const uint32_t cold = host->tier_count() - 1;
+    hbf_region from = host->register_host(data.data(), data.size()).region;
+    hbf_region kept = host->alloc({.tier = cold, .size = data.size(), .name = "kept"}).region;
+    run(*host, copy(kept, from, data.size()));
+    const std::string in_the_way = scratch_.path() + "/kept";
+    ASSERT_EQ(::mkdir(in_the_way.c_str(), 0700), 0);
+    ASSERT_EQ(failure_of([&] { host->free(kept); }).status, HBF_INVALID);
+    ASSERT_TRUE(std::filesystem::remove(in_the_way));
+    host->free(kept);
+    std::vector<std::byte> back(data.size());
+    hbf_region to = host->register_host(back.data(), back.size()).region;
+    run(*host, copy(to, host->alloc({.tier = cold, .size = data.size(), .name = "kept", .open_existing = true}).region,
+                    data.size()));
+    EXPECT_EQ(back, data);
+}
+
 TEST_F(HostInstanceTest, WrongRequestsAreRefused) {
     auto host = open(options());
     const uint32_t cold = host->tier_count() - 1;

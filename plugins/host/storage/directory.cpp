@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <charconv>
 #include <climits>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -72,8 +73,21 @@ void check_region_name(const std::string &name) {
 
 std::shared_ptr<Directory> Directory::open(const std::string &path) {
     // Instances of one process share the lock, which flock would refuse to a second open file of the same process.
-    static std::mutex mutex;
-    static auto &opened = *new std::map<std::pair<dev_t, ino_t>, std::weak_ptr<Directory>>; // outlives every instance
+    // The last of them gives it back under the same mutex: whoever comes then waits for the lock to be free again, and is
+    // not told that this process itself is in the way.
+    using Key = std::pair<dev_t, ino_t>;
+    static auto &mutex = *new std::mutex; // these outlive every instance
+    static auto &changed = *new std::condition_variable;
+    static auto &opened = *new std::map<Key, std::weak_ptr<Directory>>;
+    struct GiveBack {
+        Key key;
+        void operator()(Directory *directory) const noexcept {
+            std::lock_guard guard(mutex);
+            delete directory;
+            opened.erase(key);
+            changed.notify_all();
+        }
+    };
 
     Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat info{};
@@ -88,15 +102,22 @@ std::shared_ptr<Directory> Directory::open(const std::string &path) {
     if (::fstat(fd.get(), &info) != 0) fail_errno("cannot examine", path, errno);
     check_owner(path, info);
 
-    std::lock_guard guard(mutex);
-    std::erase_if(opened, [](const auto &entry) { return entry.second.expired(); });
-    std::weak_ptr<Directory> &known = opened[{info.st_dev, info.st_ino}];
-    if (auto shared = known.lock()) return shared;
-    std::shared_ptr<Directory> made(new Directory(path, std::move(fd)));
+    const Key key{info.st_dev, info.st_ino};
+    std::unique_lock guard(mutex);
+    for (auto known = opened.find(key); known != opened.end(); known = opened.find(key)) {
+        if (auto shared = known->second.lock()) return shared;
+        changed.wait(guard);
+    }
+    std::unique_ptr<Directory> made(new Directory(path, std::move(fd)));
     made->lock();
     made->sweep();
-    known = made;
-    return made;
+    const auto entry = opened.emplace(key, std::weak_ptr<Directory>()).first;
+    guard.unlock(); // should the next line fail, it calls GiveBack
+    std::shared_ptr<Directory> shared(made.release(), GiveBack{key});
+    guard.lock();
+    entry->second = shared;
+    changed.notify_all();
+    return shared;
 }
 
 void Directory::lock() {
@@ -177,7 +198,6 @@ bool Directory::has(const std::string &name) const {
 
 void Directory::give_name(Nameless &file, const std::string &name) {
     const std::string label = path_ + "/" + name;
-    if (::fsync(file.fd.get()) != 0) fail_errno("cannot write back", label, errno);
     int failed;
     if (file.temporary.empty()) {
         const std::string self = fmt::format("/proc/self/fd/{}", file.fd.get());
@@ -194,7 +214,10 @@ void Directory::give_name(Nameless &file, const std::string &name) {
     }
     discard(file);
     file.temporary.clear();
-    if (::fsync(fd()) != 0) fail_errno("cannot write back", path_, errno);
+}
+
+int Directory::write_back() noexcept {
+    return ::fsync(fd()) == 0 ? 0 : errno;
 }
 
 uint64_t Directory::named_bytes() const {

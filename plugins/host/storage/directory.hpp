@@ -34,8 +34,9 @@ public:
 
     Fd open_named(const std::string &name, int flags); // throws UNAVAILABLE if there is none
     bool has(const std::string &name) const;
-    // Gives it its name, durably. Throws INVALID if the name is taken: nothing is ever replaced.
+    // Gives it its name. Throws INVALID if the name is taken: nothing is ever replaced.
     void give_name(Nameless &file, const std::string &name);
+    int write_back() noexcept; // the names; errno
 
     uint64_t named_bytes() const; // held by files that have a name
 

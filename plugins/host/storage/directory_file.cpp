@@ -23,13 +23,18 @@ void DirectoryFile::no_longer_pending() {
 void DirectoryFile::publish() {
     if (facts_.name.empty()) return;
     std::lock_guard lock(publishing_);
-    if (facts_.published) {
-        if (::fsync(shape().fd) != 0) fail_errno("cannot write back", shape().label, errno);
-        return;
+    // The kernel tells of a failed write-back once and then forgets the pages: asked again, it would call them written.
+    const auto keep = [this](int error) {
+        if (write_back_error_ == 0) write_back_error_ = error;
+        if (write_back_error_ != 0) fail_errno("cannot write back", shape().label, write_back_error_);
+    };
+    keep(::fsync(shape().fd) == 0 ? 0 : errno);
+    if (!facts_.published) {
+        facts_.directory->give_name(facts_.file, facts_.name); // if not, it can be tried again
+        facts_.published = true;
+        no_longer_pending();
     }
-    facts_.directory->give_name(facts_.file, facts_.name);
-    facts_.published = true;
-    no_longer_pending();
+    keep(facts_.directory->write_back());
 }
 
 uint64_t DirectoryFile::bytes_held() const noexcept {

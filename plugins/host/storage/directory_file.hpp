@@ -33,6 +33,7 @@ private:
 
     std::mutex publishing_;
     Facts facts_;
+    int write_back_error_ = 0; // errno of the first
 };
 
 } // namespace hbf::host

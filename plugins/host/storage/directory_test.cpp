@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which directories are taken, and how files come into them.
+#include <thread>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -93,6 +95,21 @@ TEST(Directory, OneProcessAtATime) {
     ASSERT_EQ(::waitpid(child, nullptr, 0), child);
     EXPECT_EQ(opening(scratch.path()).status, HBF_OK) << "the lock went with its holder";
     for (int fd : {ready[0], ready[1], done[0], done[1]}) ::close(fd);
+}
+
+TEST(Directory, InstancesThatComeAndGoAreNotInEachOthersWay) {
+    ScratchDirectory scratch;
+    auto come_and_go = [&] {
+        for (int round = 0; round < 300; ++round)
+            if (auto failure = opening(scratch.path()); failure.status != HBF_OK) {
+                ADD_FAILURE() << failure.message;
+                return;
+            }
+    };
+    std::thread other(come_and_go), third(come_and_go);
+    come_and_go();
+    other.join();
+    third.join();
 }
 
 TEST(Directory, NamesFollowTheRule) {

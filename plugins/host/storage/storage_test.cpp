@@ -3,7 +3,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "direct_probe.hpp"
 #include "storage_fixture.hpp"
@@ -143,6 +145,52 @@ TEST_P(StorageTest, WritesDoNotHideATruncation) {
     ASSERT_EQ(::fstat(outside.get(), &info), 0);
     EXPECT_EQ(info.st_size, 1 << 20);
     EXPECT_EQ(read(*channel, *file, 2 << 20, data.data(), 4096).status, HBF_DATA_LOSS);
+}
+
+TEST_P(StorageTest, ATruncatedFileThatGrewAgainDoesNotReadAsZeros) {
+    auto tier = this->tier();
+    auto file = tier->create(4 << 20, "", false);
+    auto channel = tier->create_channel(4);
+    auto data = pattern(3, 0, 4 << 20);
+    ASSERT_EQ(write(*channel, *file, 0, data.data(), data.size()).status, HBF_OK);
+    Fd outside = steal(4 << 20);
+    struct statfs system{};
+    ASSERT_EQ(::fstatfs(outside.get(), &system), 0);
+    if (system.f_type != EXT4_SUPER_MAGIC && system.f_type != TMPFS_MAGIC)
+        GTEST_SKIP() << "only where every byte has a block can a hole be told from zeros";
+    ASSERT_EQ(::ftruncate(outside.get(), 1 << 20), 0);
+    ASSERT_EQ(::ftruncate(outside.get(), 4 << 20), 0);
+    for (uint64_t size : {4096, 4 << 20}) {
+        const IoResult result = read(*channel, *file, (4 << 20) - size, data.data(), size);
+        EXPECT_EQ(result.status, HBF_DATA_LOSS);
+        EXPECT_NE(result.message.find(scratch_.path()), std::string::npos) << result.message;
+    }
+}
+
+TEST_P(StorageTest, AFailedWriteBackIsNotForgotten) {
+    auto tier = this->tier();
+    auto file = tier->create(1 << 20, "blocks", false);
+    // A pipe cannot be written back: in the file's place it stands for a disk that fails once.
+    int number = -1, pipes[2];
+    for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        struct stat info{};
+        const bool ours = std::filesystem::is_symlink(entry.path()) &&
+                          std::filesystem::read_symlink(entry.path()).string().find(scratch_.path()) == 0;
+        if (ours && ::stat(entry.path().c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 1 << 20)
+            number = std::stoi(entry.path().filename());
+    }
+    ASSERT_GE(number, 0);
+    ASSERT_EQ(::pipe(pipes), 0);
+    Fd kept(::dup(number));
+    ASSERT_EQ(::dup2(pipes[1], number), number);
+    const auto first = failure_of([&] { file->publish(); });
+    ASSERT_EQ(::dup2(kept.get(), number), number);
+    EXPECT_NE(first.status, HBF_OK);
+    EXPECT_NE(first.message.find("cannot write back"), std::string::npos) << first.message;
+    EXPECT_EQ(failure_of([&] { file->publish(); }).status, first.status) << "what was not written once is not there now";
+    EXPECT_FALSE(std::filesystem::exists(scratch_.path() + "/blocks"));
+    ::close(pipes[0]);
+    ::close(pipes[1]);
 }
 
 TEST_P(StorageTest, NamedRegionAppearsWholeWhenPublished) {

@@ -87,6 +87,22 @@ TEST(RegionTable, PinnedIsBusyUntilTheLastUnpin) {
     EXPECT_EQ(table.take(region), 7);
 }
 
+TEST(RegionTable, AFreeThatFailsLeavesTheRegion) {
+    RegionTable<int> table;
+    const hbf_region region = table.insert(7);
+    EXPECT_THROW(table.take(region,
+                            [&](int &value) {
+                                EXPECT_EQ(value, 7);
+                                EXPECT_EQ(table.pin(region), nullptr) << "nobody else reaches it meanwhile";
+                                fail(HBF_DEVICE_LOST, "not now");
+                            }),
+                 Failure);
+    ASSERT_NE(table.pin(region), nullptr);
+    table.unpin(region);
+    EXPECT_EQ(table.take(region, [](int &) {}), 7);
+    EXPECT_EQ(table.find(region), nullptr);
+}
+
 TEST(RegionTable, FailuresNameTheRegion) {
     RegionTable<int> table;
     const hbf_region region = table.insert(1);

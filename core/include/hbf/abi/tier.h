@@ -118,8 +118,9 @@ typedef struct hbf_tier_ext {
     hbf_status (*alloc)(hbf_instance *instance, const hbf_alloc_desc *desc, hbf_region_info *out, hbf_error *error)
         HBF_NOEXCEPT;
 
-    /* [any-thread] Frees or unregisters.  HBF_BUSY while a command that names the region is in flight, and the region
-     * stays whole; once freed, no later submit finds it.  An address from hbf_region_info is dead from here on. */
+    /* [any-thread] Frees or unregisters.  HBF_BUSY while a command that names the region is in flight.  On this and any
+     * other failure the region stays, whole; once freed, no later submit finds it, and an address from hbf_region_info
+     * is dead. */
     hbf_status (*free)(hbf_instance *instance, hbf_region region, hbf_error *error) HBF_NOEXCEPT;
 
     /* [any-thread] Makes the caller's memory a region for queue commands.  The memory stays the caller's and must

@@ -89,11 +89,25 @@ public:
 
     // [any thread] Ends the handle and gives the entry back. Throws INVALID if stale, BUSY while pinned.
     T take(hbf_region region) {
+        return take(region, [](T &) {});
+    }
+
+    // The same, but `first` is called with the entry while nobody else can reach it. If it throws, the handle is live again
+    // and nothing has happened.
+    template <class First>
+    T take(hbf_region region, First &&first) {
         Slot *slot = lookup(region);
         uint64_t state = (region & generation_mask) | live; // no pins
         if (slot && slot->state.compare_exchange_strong(state, state & generation_mask, std::memory_order_acq_rel,
-                                                        std::memory_order_relaxed))
+                                                        std::memory_order_relaxed)) {
+            try {
+                first(*slot->value());
+            } catch (...) {
+                slot->state.store((region & generation_mask) | live, std::memory_order_release);
+                throw;
+            }
             return recycle(*slot, index_of(region));
+        }
         if (slot && is_live(state, region)) fail(HBF_BUSY, "the region is used by work in flight", region);
         fail(HBF_INVALID, "stale region handle: freed before, or never made here", region);
     }
