@@ -17,6 +17,8 @@ fs::path built() {
 }
 
 Scene::Scene() {
+    // Meson names here the folders of the libraries that a test depends on; what nobody is to find would be found.
+    unsetenv("LD_LIBRARY_PATH");
     const char *base = std::getenv("TMPDIR");
     std::string pattern = std::string(base && *base == '/' ? base : "/tmp") + "/hbf-hostile-XXXXXX";
     if (!mkdtemp(pattern.data())) throw std::runtime_error("no folder for a test: " + pattern);
