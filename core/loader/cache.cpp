@@ -121,10 +121,11 @@ ProbeCache ProbeCache::open(std::vector<std::string> &notes) {
         return cache;
     }
     Fd hbf = enter(top, "hbf");
-    Fd folder = hbf && is_mine_alone(hbf.get()) ? enter(hbf, "probe") : Fd();
+    const bool is_others = hbf && !is_mine_alone(hbf.get());
+    Fd folder = hbf && !is_others ? enter(hbf, "probe") : Fd();
     if (!folder || !is_mine_alone(folder.get())) {
         notes.push_back(fmt::format("no probe cache: {}/hbf/probe cannot be used ({})", top_name,
-                                    folder ? "not this user's alone" : std::strerror(errno)));
+                                    folder || is_others ? "not this user's alone" : std::strerror(errno)));
         return cache;
     }
     cache.folder_ = std::move(folder);

@@ -9,6 +9,7 @@
 #include "core/loader/cache.hpp"
 #include "core/loader/hostile/scene.hpp"
 #include "core/loader/probe_key.hpp"
+#include "core/loader/probe_record.hpp"
 
 namespace hbf::loader {
 namespace {
@@ -45,6 +46,30 @@ protected:
 mode_t mode_of(const fs::path &path) {
     struct stat facts = {};
     return stat(path.c_str(), &facts) == 0 ? facts.st_mode & 07777 : 0;
+}
+
+// Whatever a plugin's table or its process puts into an answer: nothing in it can steer a terminal or grow without end.
+TEST(ProbeRecordText, IsMadeFitToBeShown) {
+    ProbeRecord record;
+    record.reason = Reason::selected;
+    record.version = "1.0\x1b[31m\nHBF ready: fake";
+    record.vendor = std::string(100000, 'v');
+    record.description = "d\x07";
+    record.notes.assign(5000, "n\x1b");
+    record.devices.emplace_back();
+    record.devices[0].name = "\x1b]0;title\x07";
+    record.devices[0].tiers.emplace_back();
+    record.devices[0].tiers[0].detail = "\x1b[2J";
+    for (const auto &got : {decode_record(encode(record)), decode_cached("key", encode_cached("key", record))}) {
+        ASSERT_TRUE(got);
+        EXPECT_EQ(got->version, "1.0\\x1b[31m HBF ready: fake");
+        EXPECT_LT(got->vendor.size(), 2000u);
+        EXPECT_EQ(got->description, "d\\x07");
+        EXPECT_LT(got->notes.size(), 50u);
+        EXPECT_EQ(got->notes[0], "n\\x1b");
+        EXPECT_EQ(got->devices[0].name, "\\x1b]0;title\\x07");
+        EXPECT_EQ(got->devices[0].tiers[0].detail, "\\x1b[2J");
+    }
 }
 
 TEST_F(Cache, KeepsWhatItIsGiven) {

@@ -22,6 +22,8 @@ constexpr std::string_view host_arch = "x86_64";
 constexpr std::string_view host_arch = "aarch64";
 #endif
 
+constexpr size_t longest_detail = 2048; // paths in it may have any bytes
+
 std::optional<Refusal> check_manifest(const Manifest &manifest) {
     const std::string range = manifest.abi_min == manifest.abi_max
                                   ? abi_text(manifest.abi_min)
@@ -50,8 +52,10 @@ std::optional<Refusal> judge(const Walk &walk, const std::string &name, const Ex
     const auto objection = first_objection(walk, is_own_plugin(walk.real) ? &context.yardstick : nullptr);
     if (!objection) return std::nullopt;
     if (context.allow_untrusted) {
-        context.notes.push_back(fmt::format(
-            "plugin {} is used although others could change it (plugins.allow_untrusted): {}", name, *objection));
+        std::string note = fmt::format("plugin {} is used although others could change it (plugins.allow_untrusted): {}",
+                                       name, printable(*objection, longest_detail));
+        if (std::find(context.notes.begin(), context.notes.end(), note) == context.notes.end())
+            context.notes.push_back(std::move(note)); // once for manifest and library of one folder
         return std::nullopt;
     }
     return Refusal{Reason::untrusted_path, *objection};
@@ -108,7 +112,7 @@ std::string stem_of(const std::filesystem::path &file, std::string_view suffix) 
 void Entry::refuse(Refusal refusal) {
     viable = false;
     candidate.reason = refusal.reason;
-    candidate.detail = std::move(refusal.detail);
+    candidate.detail = printable(refusal.detail, longest_detail);
 }
 
 Entry entry_of_manifest(const std::filesystem::path &manifest, size_t found_index, std::vector<std::string> &notes) {
@@ -119,7 +123,9 @@ Entry entry_of_manifest(const std::filesystem::path &manifest, size_t found_inde
     entry.enter(Stage::manifest);
     auto read = read_manifest(manifest);
     if (!read) {
-        entry.refuse({Reason::manifest_invalid, read.error().message});
+        const bool denied = read.error().code == Code::permission;
+        entry.refuse({denied ? Reason::permission_denied : Reason::manifest_invalid,
+                      read.error().message + (denied ? "; remedy: let this user read it" : "")});
         return entry;
     }
     notes.insert(notes.end(), read->warnings.begin(), read->warnings.end());

@@ -5,16 +5,25 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/common/printable.hpp"
+
 namespace hbf::loader {
 namespace {
 
 using nlohmann::json;
 
 constexpr int cache_format = 1;
+constexpr size_t longest_text = 1200; // a message of 1,024 bytes and what stands around it
+constexpr size_t most_notes = 17;      // those of the log, and that of what was printed
 constexpr std::array step_words = {"start", "load", "query", "probe", "create", "destroy"};
 
 std::string dump(const json &document) {
     return document.dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
+// A record is what a process with a plugin's code in it wrote, so nothing in it is taken on trust.
+std::string text_at(const json &in, const char *key) {
+    return printable(in.at(key).get_ref<const std::string &>(), longest_text);
 }
 
 json to_json(const TierInfo &tier) {
@@ -65,8 +74,8 @@ TierInfo tier_from(const json &in) {
     in.at("copy_alignment").get_to(tier.copy_alignment);
     in.at("bandwidth").get_to(tier.nominal_bandwidth);
     in.at("latency_ns").get_to(tier.nominal_latency_ns);
-    in.at("name").get_to(tier.name);
-    in.at("detail").get_to(tier.detail);
+    tier.name = text_at(in, "name");
+    tier.detail = text_at(in, "detail");
     if (in.contains("domain")) tier.domain = in["domain"].get<uint32_t>();
     if (in.contains("extended_by")) tier.extended_by = in["extended_by"].get<uint32_t>();
     return tier;
@@ -86,10 +95,10 @@ json to_json(const ProbedDevice &device) {
 
 ProbedDevice device_from(const json &in) {
     ProbedDevice device;
-    in.at("id").get_to(device.id);
-    in.at("name").get_to(device.name);
-    in.at("driver").get_to(device.driver);
-    in.at("pci_address").get_to(device.pci_address);
+    device.id = text_at(in, "id");
+    device.name = text_at(in, "name");
+    device.driver = text_at(in, "driver");
+    device.pci_address = text_at(in, "pci_address");
     in.at("numa_node").get_to(device.numa_node);
     in.at("emulated").get_to(device.emulated);
     for (const json &tier : in.at("tiers")) device.tiers.push_back(tier_from(tier));
@@ -115,14 +124,17 @@ std::optional<ProbeRecord> record_from(const json &in) {
     const auto reason = reason_from(in.at("reason").get_ref<const std::string &>());
     if (!reason) return std::nullopt;
     record.reason = *reason;
-    in.at("detail").get_to(record.detail);
-    in.at("vendor").get_to(record.vendor);
-    in.at("version").get_to(record.version);
-    in.at("description").get_to(record.description);
-    in.at("compiler").get_to(record.compiler);
-    in.at("build_id").get_to(record.build_id);
+    record.detail = text_at(in, "detail");
+    record.vendor = text_at(in, "vendor");
+    record.version = text_at(in, "version");
+    record.description = text_at(in, "description");
+    record.compiler = text_at(in, "compiler");
+    record.build_id = text_at(in, "build_id");
     for (const json &device : in.at("devices")) record.devices.push_back(device_from(device));
-    in.at("notes").get_to(record.notes);
+    for (const json &note : in.at("notes")) {
+        if (record.notes.size() == most_notes) break;
+        record.notes.push_back(printable(note.get_ref<const std::string &>()));
+    }
     return record;
 }
 

@@ -114,6 +114,10 @@ TEST(Text, IsMadePrintable) {
               "31m"); // a control sequence in one character
     EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");
     EXPECT_EQ(printable("abcdef", 3), "abc...");
+    EXPECT_EQ(printable("a\xe2\x80\xaetxt.\xe2\x81\xa6"), "a\\xe2\\x80\\xaetxt.\\xe2\\x81\\xa6") << "turned writing";
+    EXPECT_EQ(printable("\xe2\x80\x93\xe2\x81\xaa"), "\xe2\x80\x93\xe2\x81\xaa") << "their neighbours are characters";
+    EXPECT_EQ(printable_lines("one\n\x1b[2Jtwo\n\n"), "one\n\\x1b[2Jtwo\n\n");
+    EXPECT_EQ(printable_lines(std::string(5000, 'x')).size(), 5000u);
     EXPECT_EQ(last_line("one\ntwo\n\n"), "two");
     EXPECT_EQ(last_line(" \n"), "");
     EXPECT_EQ(split("a, b,c", ','), (std::vector<std::string>{"a", "b", "c"}));

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that came from a plugin, its manifest or its output, made fit to be shown.
+// Parts of texts.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace hbf::loader {
+#include "core/common/printable.hpp"
 
-// Control bytes and broken UTF-8 become "\xNN", so that no plugin can move the cursor of whoever reads it; what is over
-// `most` bytes is cut and "..." says so.
-std::string printable(std::string_view text, size_t most = 512);
+namespace hbf::loader {
 
 // The last line that is not blank.
 std::string_view last_line(std::string_view text);

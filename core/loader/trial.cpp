@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,8 @@ std::string describe(hbf_status status, const std::string &message) {
 
 void keep_log(void *context, hbf_log_level level, hbf_string message) HBF_NOEXCEPT {
     auto &notes = *static_cast<std::vector<std::string> *>(context);
+    static std::mutex mutex; // a plugin may log from any of its threads
+    const std::lock_guard guard(mutex);
     if (level >= HBF_LOG_WARNING && notes.size() < most_notes && message.data) {
         notes.push_back(printable({message.data, static_cast<size_t>(message.size)}));
     }

@@ -14,7 +14,7 @@ namespace {
 using hostile::Scene;
 namespace fs = std::filesystem;
 
-constexpr uint32_t stranger = 12345;
+constexpr uint32_t stranger = 54321;
 
 fs::path file_in(const fs::path &folder, mode_t mode = 0644, const char *name = "file") {
     hostile::write_bytes(folder / name, "content");
@@ -103,10 +103,10 @@ TEST(Trust, OtherOwnersAndGroups) {
     NEED_A_SAFE_TMP(scene);
     const fs::path foreign = file_in(scene.folder("foreign"));
     ASSERT_EQ(chown(foreign.c_str(), stranger, 0), 0);
-    EXPECT_NE(objection(foreign).find("owned by user 12345"), std::string::npos);
+    EXPECT_NE(objection(foreign).find("owned by user 54321"), std::string::npos);
     const fs::path shared = file_in(scene.folder("shared"), 0664);
     ASSERT_EQ(chown(shared.c_str(), 0, stranger), 0);
-    EXPECT_NE(objection(shared).find("writable by group 12345"), std::string::npos);
+    EXPECT_NE(objection(shared).find("writable by group 54321"), std::string::npos);
 
     const fs::path theirs = scene.folder("sticky_of_theirs", 01777), mine = scene.folder("sticky_of_theirs/mine");
     ASSERT_EQ(chown(theirs.c_str(), stranger, 0), 0);
@@ -150,7 +150,7 @@ TEST(Trust, AclEntriesCount) {
         return setxattr(file.c_str(), "system.posix_acl_access", bytes.data(), bytes.size(), 0) == 0;
     };
     if (!set(6, 6)) GTEST_SKIP() << "this file system has no ACLs";
-    EXPECT_NE(objection(file).find("an ACL entry lets user 12345 write"), std::string::npos) << objection(file);
+    EXPECT_NE(objection(file).find("an ACL entry lets user 54321 write"), std::string::npos) << objection(file);
     ASSERT_TRUE(set(6, 4));
     EXPECT_EQ(objection(file), "") << "the mask takes the right to write away";
     ASSERT_TRUE(set(4, 6));

@@ -47,8 +47,13 @@ void misbehave(const char *place) {
     if (what == "hang") {
         for (;;) pause();
     }
-    if (what == "fork" && fork() == 0) {
-        for (;;) pause(); // a helper that outlives the call
+    if (what == "fork") { // a helper that outlives the call; its number is printed for the test
+        const pid_t helper = fork();
+        if (helper == 0) {
+            for (;;) pause();
+        }
+        const std::string number = std::to_string(helper) + "\n";
+        if (write(2, number.data(), number.size()) < 0) std::abort();
     }
     if (what == "chatter" && write(2, "a word from the driver\n", 23) < 0) std::abort();
 }
