@@ -99,5 +99,26 @@ TEST_F(Cancel, AHeldBatchNeverReachesTheDevice) {
     other_script.manual = false;
 }
 
+TEST_F(Cancel, ACancelledValueIsKnownWhenItsQueueIsGoneAndItsRecordToo) {
+    Device other = open("b");
+    Queue there = must(other.create_queue()), waiter = must(device.create_queue());
+    const uint32_t number = queue.id();
+    must(queue.submit(copy(b, a, 64)));
+    must(queue.cancel(1));
+    script.manual = false;
+    for (int i = 0; i < 400; ++i) must(queue.wait(must(queue.submit(Batch())).value)); // more than records are kept of
+    other_script.manual = true;
+    must(there.submit(Batch()));
+    Batch batch;
+    batch.wait({there.id(), 1}).wait({number, 1}).copy(c.region, 0, b.region, 0, 64);
+    must(waiter.submit(batch));
+    queue = Queue();
+    other_script.manual = false;
+    EXPECT_EQ(code_of(waiter.wait(1)), Code::cancelled) << "it would copy what was never written";
+    Queue late = must(device.create_queue());
+    must(late.submit(batch));
+    EXPECT_EQ(code_of(late.wait(1)), Code::cancelled);
+}
+
 } // namespace
 } // namespace hbf::testing

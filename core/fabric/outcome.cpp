@@ -22,8 +22,9 @@ Outcome QueueCore::outcome(uint64_t value) const noexcept {
     // Too long ago for the details; what went wrong is kept for ever.
     if (any_cancelled_.load(std::memory_order_acquire)) {
         std::lock_guard lock(failure_mutex_);
-        if (std::find(cancelled_.begin(), cancelled_.end(), value) != cancelled_.end())
-            return {Outcome::State::done, Code::cancelled};
+        const bool closed = table_entry_->closed.load(std::memory_order_relaxed); // then the list has gone there
+        const std::vector<uint64_t> &cancelled = closed ? table_entry_->cancelled : cancelled_;
+        if (std::binary_search(cancelled.begin(), cancelled.end(), value)) return {Outcome::State::done, Code::cancelled};
     }
     const uint64_t failed = failed_.load(std::memory_order_acquire);
     return {Outcome::State::done, failed != 0 && value >= failed ? failed_code_.load(std::memory_order_relaxed) : Code::ok};
@@ -85,7 +86,9 @@ Result<> QueueCore::cancel(uint64_t value) {
         return fail(Code::invalid, fmt::format("{}: value {} has not been returned by submit", title(), value));
     {
         std::lock_guard lock(failure_mutex_);
-        cancelled_.reserve(cancelled_.size() + depth_); // before anything is decided, for all that could be asked for
+        // Before anything is decided, for all that could be asked for; in steps that grow, for many that come one by one.
+        const size_t needed = cancelled_.size() + depth_;
+        if (cancelled_.capacity() < needed) cancelled_.reserve(2 * needed);
     }
     uint64_t device_value = 0;
     {

@@ -163,7 +163,7 @@ private:
     mutable std::mutex failure_mutex_; // failure_, cancelled_
     Error failure_;
     std::atomic<Code> failed_code_{Code::ok};
-    std::vector<uint64_t> cancelled_;
+    std::vector<uint64_t> cancelled_; // in the order they retired, which is theirs
     std::atomic<bool> any_cancelled_{false};
 
     struct Callback {

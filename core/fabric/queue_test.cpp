@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thread>
 
+#include "core/fabric/tables.hpp"
 #include "core/fabric/testing/fixture.hpp"
 
 namespace hbf::testing {
@@ -277,6 +278,26 @@ TEST_F(Queues, SubmitFromTwoThreadsIsBusyNotBroken) {
     must(queue.wait(static_cast<uint64_t>(taken.load())));
     EXPECT_EQ(script.copies, static_cast<uint64_t>(taken.load())) << "each value once";
     EXPECT_EQ(taken + refused, 2000);
+}
+
+TEST(NumberTable, GoesOnPastAMillion) {
+    struct Small {
+        std::atomic<bool> published{false};
+    };
+    static fabric::NumberTable<Small> table;
+    constexpr uint32_t many = (1u << 20) + 300;
+    Small *first = nullptr, *last = nullptr;
+    for (uint32_t i = 1; i <= many; ++i) {
+        const auto draft = table.add();
+        ASSERT_EQ(draft.number, i);
+        draft.entry->published = true;
+        (i == 1 ? first : last) = draft.entry;
+    }
+    EXPECT_EQ(table.find(1), first);
+    EXPECT_EQ(table.find(many), last);
+    EXPECT_EQ(table.find(0), nullptr);
+    EXPECT_EQ(table.find(many + 1), nullptr);
+    EXPECT_EQ(table.find(UINT32_MAX), nullptr);
 }
 
 } // namespace

@@ -25,8 +25,7 @@ NumberTable<QueueEntry> &queue_table() {
 
 Outcome QueueEntry::outcome_when_closed(uint64_t value) const noexcept {
     if (value == 0 || value > last) return {Outcome::State::never_submitted, Code::invalid};
-    if (std::find(cancelled.begin(), cancelled.end(), value) != cancelled.end())
-        return {Outcome::State::done, Code::cancelled};
+    if (std::binary_search(cancelled.begin(), cancelled.end(), value)) return {Outcome::State::done, Code::cancelled};
     return {Outcome::State::done, failed != 0 && value >= failed ? failed_code : Code::ok};
 }
 

@@ -24,8 +24,10 @@ public:
     Draft add() {
         std::lock_guard lock(mutex_);
         const uint32_t number = next_;
-        if (number / per_chunk == max_chunks) throw std::bad_alloc();
-        std::atomic<Entry *> &chunk = chunks_[number / per_chunk];
+        if (number == 0) throw std::bad_alloc(); // 2^32 were given out
+        std::atomic<Shelf *> &shelf = shelves_[number / per_shelf];
+        if (shelf.load(std::memory_order_relaxed) == nullptr) shelf.store(new Shelf, std::memory_order_release);
+        std::atomic<Entry *> &chunk = shelf.load(std::memory_order_relaxed)->chunks[number / per_chunk % chunks_per_shelf];
         if (chunk.load(std::memory_order_relaxed) == nullptr) chunk.store(new Entry[per_chunk], std::memory_order_release);
         ++next_;
         return {number, &chunk.load(std::memory_order_relaxed)[number % per_chunk]};
@@ -33,16 +35,22 @@ public:
 
     // The entry, whatever its state, or nullptr for a number that was never given out.
     Entry *find(uint32_t number) noexcept {
-        if (number == 0 || number / per_chunk >= max_chunks) return nullptr;
-        Entry *chunk = chunks_[number / per_chunk].load(std::memory_order_acquire);
+        if (number == 0) return nullptr;
+        Shelf *shelf = shelves_[number / per_shelf].load(std::memory_order_acquire);
+        if (shelf == nullptr) return nullptr;
+        Entry *chunk = shelf->chunks[number / per_chunk % chunks_per_shelf].load(std::memory_order_acquire);
         if (chunk == nullptr) return nullptr;
         Entry &entry = chunk[number % per_chunk];
         return entry.published.load(std::memory_order_acquire) ? &entry : nullptr;
     }
 
 private:
-    static constexpr uint32_t per_chunk = 256, max_chunks = 4096;
-    std::array<std::atomic<Entry *>, max_chunks> chunks_{};
+    // Two steps, so that a process that makes queue after queue for months does not come to an end of them.
+    static constexpr uint32_t per_chunk = 256, chunks_per_shelf = 4096, per_shelf = per_chunk * chunks_per_shelf;
+    struct Shelf {
+        std::array<std::atomic<Entry *>, chunks_per_shelf> chunks{};
+    };
+    std::array<std::atomic<Shelf *>, 4096> shelves_{};
     std::mutex mutex_;
     uint32_t next_ = 1;
 };
