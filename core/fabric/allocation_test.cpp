@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A warmed submit allocates nothing; and wherever memory runs out, the call says so and nothing else has changed.
 #include <condition_variable>
+#include <future>
 
 #include "core/fabric/testing/allocations.hpp"
 #include "core/fabric/testing/fixture.hpp"
@@ -118,6 +119,36 @@ TEST_F(Allocation, AllocateAndRegisterLeaveNothingBehind) {
     });
     for (const Region &region : made) must(device.free(region));
     EXPECT_EQ(script.live_regions, 0u);
+}
+
+TEST_F(Allocation, FailuresInTheFabricsOwnStepsArriveWithoutMemoryForTheirWords) {
+    Device device = open();
+    const RegionInfo a = must(device.allocate(vram, granule)), b = must(device.allocate(vram, granule));
+    // With the progress thread busy elsewhere all steps are this thread's, and it is this one that runs out of memory.
+    Queue elsewhere = must(device.create_queue());
+    std::promise<void> busy, over;
+    must(elsewhere.on_complete(must(elsewhere.submit(Batch())).value, [&](const auto &) {
+        busy.set_value();
+        over.get_future().wait();
+    }));
+    busy.get_future().wait();
+    for (std::atomic<int> *fault : {&script.fail_copy, &script.short_read, &script.flip_bit}) {
+        uint64_t nth = 1;
+        for (bool struck = true; struck; ++nth) {
+            Queue queue = must(device.create_queue({4, 4}));
+            *fault = 1;
+            const Point point = must(queue.submit(copy(b, a, granule, Integrity::readback)));
+            fail_allocation(nth);
+            const auto result = queue.wait(point.value);
+            struck = allocation_failed();
+            fail_allocation(0);
+            *fault = 0;
+            EXPECT_FALSE(result) << "allocation " << nth;
+            EXPECT_NE(code_of(queue.poisoned()), Code::ok) << "allocation " << nth;
+        }
+        EXPECT_GT(nth, 3u);
+    }
+    over.set_value();
 }
 
 TEST_F(Allocation, SubmitTakesAllOrNothing) {

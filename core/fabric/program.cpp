@@ -87,12 +87,12 @@ void Program::fail_with(Code code, std::string_view message, uint64_t offset, co
     }
 }
 
-void Program::fail_abi(const AbiError &abi, hbf_status status, const std::string &place) noexcept {
+void Program::fail_abi(const AbiError &abi, hbf_status status, const RegionSlot *place) noexcept {
     if (failed_) return;
     failed_ = true;
     try {
         error_ = abi.to_error(status, owner_.title());
-        error_.place = place;
+        error_.place = place != nullptr ? place->name : std::string();
     } catch (...) {
         error_ = Error{to_code(status), "out of memory", abi.offset(), {}};
     }
@@ -109,7 +109,7 @@ bool Program::look() noexcept {
         for (uint32_t i = 0; i < entry_->op_count && abi.region() != 0; ++i)
             for (const RegionSlot *region : {entry_->ops[i].dst, entry_->ops[i].src})
                 if (region != nullptr && region->handle == abi.region()) place = region;
-        fail_abi(abi, status, place != nullptr ? place->name : std::string());
+        fail_abi(abi, status, place);
     }
     return !failed_;
 }
@@ -212,7 +212,7 @@ Program::Move Program::send_direct() noexcept {
         const uint32_t taken =
             auxiliary->send(&first, count, entry_->crc.data(), entry_->arguments.data(), &value, &status, abi.out());
         if (taken == 0) {
-            fail_abi(abi, status, first.dst != nullptr ? first.dst->name : std::string());
+            fail_abi(abi, status, first.dst);
             return Move::failed;
         }
         sent_ += taken;

@@ -53,7 +53,7 @@ private:
     Step drain(Step outcome) noexcept;
     bool check_pieces(const Op &op, const std::byte *bytes, uint64_t begin, uint64_t size, bool compare) noexcept;
     void fail_with(Code code, std::string_view message, uint64_t offset, const std::string &place) noexcept;
-    void fail_abi(const AbiError &abi, hbf_status status, const std::string &place) noexcept;
+    void fail_abi(const AbiError &abi, hbf_status status, const RegionSlot *place) noexcept;
     void begin_move() noexcept;
 
     QueueCore &owner_;

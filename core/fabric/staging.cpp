@@ -146,7 +146,7 @@ bool Program::send_half(Auxiliary &auxiliary, const Op &op, Half &half, const Re
     AbiError abi;
     hbf_status status = HBF_OK;
     if (auxiliary.send(&op, 1, nullptr, nullptr, &half.value, &status, abi.out()) != 0) return true;
-    fail_abi(abi, status, region.name);
+    fail_abi(abi, status, &region);
     return false;
 }
 
