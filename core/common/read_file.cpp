@@ -20,6 +20,10 @@ tl::unexpected<Error> refuse(const std::filesystem::path &path, int error) {
     return fail(code, fmt::format("{}: {}", path.string(), std::strerror(error)));
 }
 
+std::string not_regular(const std::filesystem::path &path) {
+    return fmt::format("{}: not a regular file", path.string());
+}
+
 class Descriptor {
 public:
     explicit Descriptor(int fd) : fd_(fd) {}
@@ -38,11 +42,15 @@ private:
 Result<std::string> read_some(const std::filesystem::path &path, size_t max_bytes, struct stat *facts) {
     // O_NONBLOCK: opening a FIFO must not wait for a writer.
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    if (file.get() < 0) return refuse(path, errno);
     struct stat status = {};
+    if (file.get() < 0) {
+        const int error = errno; // ENXIO may be a socket or a device without a driver
+        if (error == ENXIO && stat(path.c_str(), &status) == 0) return fail(Code::invalid, not_regular(path));
+        return refuse(path, error);
+    }
     if (fstat(file.get(), &status) != 0) return refuse(path, errno);
     if (S_ISDIR(status.st_mode)) return refuse(path, EISDIR);
-    if (!S_ISREG(status.st_mode)) return fail(Code::invalid, fmt::format("{}: not a regular file", path.string()));
+    if (!S_ISREG(status.st_mode)) return fail(Code::invalid, not_regular(path));
     if (facts) *facts = status;
 
     // Files of sysfs and procfs state sizes that mean nothing, so the end is where read says it is.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hbf/config.hpp"
 
+#include <cerrno>
+
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/common/environment.hpp"
@@ -46,14 +49,26 @@ Result<config::Layer> read_layer(const ConfigFile &file, bool check_owner) {
     return config::read_file_layer(*text, file.path.string(), file.origin);
 }
 
+// su and setpriv may keep the HOME of somebody else, who lets nobody in: then there is no file of this user's to look at.
+// In a folder of the user's own a file that cannot be reached stays an error.
+std::string kept_out_by(const std::filesystem::path &home, const std::filesystem::path &file) {
+    struct stat facts = {};
+    if (stat(file.c_str(), &facts) == 0 || errno != EACCES) return {};
+    if (stat(home.c_str(), &facts) != 0 || facts.st_uid == geteuid()) return {};
+    return fmt::format("{} belongs to uid {}, who lets nobody in; remedy: set HOME to this user's own (uid {})",
+                       home.string(), facts.st_uid, geteuid());
+}
+
 ConfigFile user_file() {
     ConfigFile file{Origin::user_file, {}, {}};
     const auto xdg = environment("XDG_CONFIG_HOME");
     const auto home = environment("HOME");
     if (xdg && xdg->starts_with('/')) {
         file.path = std::filesystem::path(*xdg) / "hbf" / "hbf.toml";
+        file.ignored = kept_out_by(*xdg, file.path);
     } else if (home && home->starts_with('/')) {
         file.path = std::filesystem::path(*home) / ".config" / "hbf" / "hbf.toml";
+        file.ignored = kept_out_by(*home, file.path);
     } else {
         file.ignored = "neither XDG_CONFIG_HOME nor HOME is an absolute path";
     }
@@ -76,7 +91,11 @@ Result<Config> Config::load(const ConfigSources &sources) {
     Config config;
     config.values_ = defaults();
     for (const ConfigFile &file : config_files(sources)) {
-        if (!file.ignored.empty()) continue;
+        if (!file.ignored.empty()) {
+            if (!file.path.empty())
+                config.notes_.push_back(fmt::format("{} is not looked at: {}", file.path.string(), file.ignored));
+            continue;
+        }
         auto layer = read_layer(file, true);
         // A link to nowhere is not "no file": somebody meant something by it.
         if (std::error_code none;

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/common/environment.hpp"
@@ -234,6 +235,36 @@ TEST_F(ConfigTest, UserFileNeedsAnAbsoluteHome) {
     EXPECT_TRUE(config_files(sources)[1].path.empty());
     EXPECT_FALSE(config_files(sources)[1].ignored.empty());
     if (home) setenv("HOME", saved.c_str(), 1);
+}
+
+// su and setpriv can leave HOME at somebody's who lets nobody in.
+TEST_F(ConfigTest, TheHomeOfSomebodyElseIsLeftAloneAndItIsSaid) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    unsetenv("XDG_CONFIG_HOME");
+    fs::permissions(dir, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+    const fs::path home = dir / "home";
+    fs::create_directories(home / ".config/hbf");
+    write(home / ".config/hbf/hbf.toml", "[plugins]\npin = [\"roots\"]\n");
+    fs::permissions(home, fs::perms::owner_all);
+    setenv("HOME", home.c_str(), 1);
+    const auto as_nobody = [&](bool own) {
+        if (own && chown(home.c_str(), 65534, 65534) != 0) return -1;
+        if (own) fs::permissions(home, fs::perms::none);
+        const pid_t child = fork();
+        if (child == 0) {
+            if (setgid(65534) != 0 || setuid(65534) != 0) _exit(100);
+            const auto config = Config::load(sources);
+            if (!config) _exit(config.error().code == Code::permission ? 1 : 2);
+            const bool said = config->notes().size() == 1 && config->notes()[0].find("belongs to uid 0") != std::string::npos;
+            _exit(said && config->get("plugins.pin").value.empty() ? 0 : 3);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    };
+    EXPECT_EQ(as_nobody(false), 0);
+    EXPECT_EQ(as_nobody(true), 1) << "in the user's own folder a file that cannot be reached is an error";
+    fs::permissions(home, fs::perms::owner_all);
 }
 
 TEST_F(ConfigTest, OneFileAloneCanBeChecked) {
