@@ -57,11 +57,12 @@ configure() {
     fi
     require_space . "$build_space_mib" 'a build'
     case $2 in
-        address) options=(-Db_sanitize='address,undefined' -Db_lundef=false -Doptimization=0 -Ddebug=false
-            -Dc_args='-g1 -fno-omit-frame-pointer' -Dcpp_args='-g1 -fno-omit-frame-pointer') ;;
-        thread) options=(-Db_sanitize=thread -Db_lundef=false -Doptimization=1 -Ddebug=false
-            -Dc_args=-g1 -Dcpp_args=-g1) ;;
+        address) options=(-Db_sanitize='address,undefined' -Db_lundef=false -Doptimization=0
+            -Dc_args=-fno-omit-frame-pointer -Dcpp_args=-fno-omit-frame-pointer) ;;
+        thread) options=(-Db_sanitize=thread -Db_lundef=false -Doptimization=1) ;;
     esac
+    # Another compiler is there to refuse what the first accepts: it need not optimise.
+    [[ -z $3 || -n $2 ]] || options=(-Doptimization=0)
     say "Configuring $folder"
     if [[ -d $folder/meson-private ]]; then rm -rf -- "$folder"; fi # left by a configuration that did not end
     compilers "$3"

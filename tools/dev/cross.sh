@@ -25,9 +25,8 @@ configure_cross() {
     require_space . "$build_space_mib" 'a build'
     cross_local_file >"$cross_folder/local.ini"
     say "Configuring $cross_folder"
-    # No debug information: it would be most of what is written, and a failure is looked into on the host's own build.
     env -u CC -u CXX meson setup "$cross_folder" --cross-file tools/cross/aarch64-linux-gnu.ini \
-        --cross-file "$cross_folder/local.ini" -Ddebug=false -Doptimization=1 >"$cross_folder/configure.log" 2>&1 || {
+        --cross-file "$cross_folder/local.ini" -Doptimization=1 >"$cross_folder/configure.log" 2>&1 || {
         tail -n 15 "$cross_folder/configure.log" >&2
         fail "$exit_undecided" "meson could not configure $cross_folder" \
             "its whole log is $cross_folder/meson-logs/meson-log.txt"
