@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/loader/elf.hpp"
+#include "core/loader/elf_dynamic.hpp"
 #include "core/loader/hostile/scene.hpp"
 #include "hbf/abi/host.h"
 
@@ -80,6 +81,18 @@ TEST(Elf, AbsurdFieldsAreSurvived) {
             examine(damaged);
         }
     }
+}
+
+TEST(Elf, AnAddressRangeLiesInOneSegmentOrNowhere) {
+    AddressMap map;
+    ASSERT_TRUE(map.add(0x1000, 0x40, 0x100));
+    ASSERT_TRUE(map.add(0x1100, 0x900, 0x100));
+    EXPECT_FALSE(map.add(UINT64_MAX, 0, 2));
+    EXPECT_EQ(map.offset(0x10f0, 0x10), 0x130u);
+    EXPECT_FALSE(map.offset(0x10f0, 0x11)) << "goes on elsewhere in the file";
+    EXPECT_FALSE(map.offset(0x0fff, 1));
+    EXPECT_FALSE(map.offset(0x1200, 1));
+    EXPECT_FALSE(map.offset(0x1000, UINT64_MAX));
 }
 
 TEST(Elf, TheOlderHashTableServesToo) {
