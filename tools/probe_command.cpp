@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/common/printable.hpp"
 #include "hbf/selection.hpp"
 #include "tools/commands.hpp"
 #include "tools/output/stream.hpp"
@@ -55,7 +56,7 @@ int report_error(const Flags &flags, const Error &error) {
     if (exit == Exit::error)
         print_error("hbf probe: " + error.message);
     else
-        print("HBF not ready: " + error.message + "\n");
+        print(printable_lines("HBF not ready: " + error.message + "\n"));
     return code(exit);
 }
 
@@ -73,7 +74,7 @@ int run_probe(const Flags &flags) {
         if (flags.explain) print(probe::report_explain(*selection));
         print(probe::report_text(*selection));
         for (const std::string &note : selection->notes) print_error("note: " + note);
-        print(coloured(probe::closing_line(*selection), ready ? Colour::green : Colour::red) + "\n");
+        print(coloured(printable(probe::closing_line(*selection), 4096), ready ? Colour::green : Colour::red) + "\n");
     }
     return code(ready ? Exit::pass : Exit::fail);
 }

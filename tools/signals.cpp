@@ -20,7 +20,7 @@ void catch_signals() {
     action.sa_handler = on_signal;
     action.sa_flags = static_cast<int>(SA_RESETHAND); // the second one kills
     sigemptyset(&action.sa_mask);
-    for (int signal : {SIGINT, SIGTERM}) {
+    for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
         struct sigaction old = {};
         // A parent that ignores the signal (nohup, a background job of sh) means it.
         if (sigaction(signal, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT and SIGTERM ask for a clean stop: loops look at interrupted(), finish what they hold, report what they have, and
-// exit with 128 + signal. A second signal ends the process at once.
+// SIGINT, SIGTERM and SIGHUP ask for a clean stop: loops look at interrupted(), finish what they hold, report what they
+// have, and exit with 128 + signal. A second signal ends the process at once.
 #pragma once
 
 namespace hbf::tools {

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/common/printable.hpp"
+
 namespace hbf::tools {
 namespace {
 
@@ -59,13 +61,17 @@ void print(std::string_view text) {
 void print_error(std::string_view text) {
     clear_progress();
     std::fflush(stdout);
-    fmt::print(stderr, "{}{}", text, text.ends_with('\n') ? "" : "\n");
+    // Not fmt::print, which throws where stderr is closed: that would turn a message into a crash.
+    std::string line = printable_lines(text);
+    if (!line.ends_with('\n')) line.push_back('\n');
+    std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 void show_progress(std::string_view text) {
     static const bool wanted = isatty(STDERR_FILENO) != 0;
     if (!wanted) return;
-    fmt::print(stderr, "\r\x1b[K{}", text.substr(0, 100));
+    const std::string line = "\r\x1b[K" + printable(text, 100);
+    std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);
     progress_shown = true;
 }

@@ -13,7 +13,7 @@ enum class Colour { none, green, red, yellow, bold, dim };
 std::string coloured(std::string_view text, Colour colour);
 
 void print(std::string_view text);       // stdout, as given
-void print_error(std::string_view text); // stderr, a line
+void print_error(std::string_view text); // stderr, a line or more; what could steer a terminal is shown as \xNN
 
 // One line that is overwritten; nothing unless stderr is a terminal. clear_progress() before other output.
 void show_progress(std::string_view text);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/common/printable.hpp"
+
 namespace hbf::tools {
 namespace {
 
@@ -23,6 +25,10 @@ std::string format_table(const std::vector<std::string> &header, const std::vect
     }
     std::vector<std::vector<Cell>> all{titles};
     all.insert(all.end(), rows.begin(), rows.end());
+    constexpr size_t longest = 4096;
+    for (auto &row : all) {
+        for (Cell &cell : row) cell.text = printable(cell.text, longest);
+    }
     std::vector<size_t> width(header.size(), 0);
     for (const auto &row : all) {
         for (size_t i = 0; i < row.size() && i < width.size(); ++i) width[i] = std::max(width[i], columns(row[i].text));

@@ -88,6 +88,42 @@ TEST_F(ProbeCommand, TextEndsWithTheVerdict) {
     EXPECT_EQ(explained.last_line(), "HBF ready: good 1.9.0, 1 tier");
 }
 
+TEST_F(ProbeCommand, FileNamesAndVariablesCannotSteerTheTerminal) {
+    const auto folder = scene.folder("plugins");
+    scene.plugin(folder, "good");
+    for (const char *name : {"a\x1b[31m\nHBF ready: fake 9.9, 9 tiers\xff.plugin.toml", "b\x1b[31m\nHBF ready: fake.so"})
+        std::ofstream(folder / name) << "";
+    for (const char *arguments : {"--explain 2>&1", "--json"}) {
+        const Finished run = hbf(folder, arguments);
+        EXPECT_EQ(run.exit, 0);
+        EXPECT_EQ(run.out.find('\x1b'), std::string::npos) << run.out;
+        EXPECT_EQ(run.out.find("\nHBF ready: fake"), std::string::npos) << run.out;
+        EXPECT_EQ(run.out.find('\xff'), std::string::npos) << run.out;
+    }
+    const Finished variable = hbf(folder, "2>&1", "HBF_PLUGINS=$(printf 'x\\033[31m')");
+    EXPECT_EQ(variable.exit, 3);
+    EXPECT_EQ(variable.out.find('\x1b'), std::string::npos) << variable.out;
+}
+
+TEST_F(ProbeCommand, ClosedStandardDescriptorsAreSurvived) {
+    const auto folder = scene.folder("plugins");
+    scene.plugin(folder, "good");
+    const std::string command = environment(folder.string()) + HBF_TOOL + " probe ";
+    EXPECT_EQ(shell("sh -c '" + command + "<&- 2>&-'").exit, 0);
+    EXPECT_EQ(shell("sh -c '" + command + "<&- >&- 2>&-'").exit, 3) << "the output is lost";
+    EXPECT_EQ(shell("sh -c '" + command + ">&-' 2>&1").exit, 3);
+    EXPECT_EQ(hbf(folder, "2>&-", "HBF_PLUGINS=nobody").exit, 3) << "nor does an error without stderr crash it";
+}
+
+TEST_F(ProbeCommand, WhatMayNotBeReadIsCalledSo) {
+    if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
+    const auto folder = scene.folder("plugins");
+    scene.plugin(folder, "good");
+    fs::permissions(folder / "good.plugin.toml", fs::perms::none);
+    const Finished run = hbf(folder, "--explain 2>&1");
+    EXPECT_NE(run.out.find("permission_denied"), std::string::npos) << run.out;
+}
+
 TEST_F(ProbeCommand, NotReadyIsSaidAndExitsWithOne) {
     const auto folder = scene.folder("plugins");
     EXPECT_EQ(hbf(folder, "").exit, 1);
@@ -125,7 +161,9 @@ TEST_F(ProbeCommand, AnUntrustedPluginOnlyOnRequestAndWithAWarning) {
     EXPECT_EQ(hbf(folder, "").exit, 1);
     const Finished asked = hbf(folder, "2>&1", "HBF_ALLOW_UNTRUSTED=true");
     EXPECT_EQ(asked.exit, 0) << asked.out;
-    EXPECT_NE(asked.out.find("plugin good is used although others could change it"), std::string::npos) << asked.out;
+    const size_t warning = asked.out.find("plugin good is used although others could change it");
+    EXPECT_NE(warning, std::string::npos) << asked.out;
+    EXPECT_EQ(asked.out.find("plugin good is used", warning + 1), std::string::npos) << "once: " << asked.out;
 }
 
 TEST_F(ProbeCommand, ASecondRunUsesTheCacheUntilSomethingChanges) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "core/common/printable.hpp"
 #include "tools/bandwidth/rows.hpp"
 #include "tools/output/size.hpp"
 #include "tools/output/table.hpp"
@@ -29,6 +30,7 @@ std::string device_text(const ProbedDevice &device) {
     std::string line = fmt::format("  {}  {}", device.id, device.name);
     if (!device.driver.empty()) line += ", driver " + device.driver;
     if (!device.pci_address.empty()) line += ", PCI " + device.pci_address;
+    line = printable(line);
     if (device.emulated) line += "  " + coloured("[EMULATED]", Colour::yellow);
     line += "\n";
     std::vector<std::vector<Cell>> rows;
@@ -87,7 +89,8 @@ std::string report_text(const Selection &selection) {
     std::string text;
     for (const Candidate &candidate : selection.candidates) {
         if (candidate.reason != Reason::selected) continue;
-        text += fmt::format("{} {}  {}{}{}\n", coloured(candidate.name, Colour::bold), candidate.version, candidate.vendor,
+        text += fmt::format("{} {}  {}{}{}\n", coloured(printable(candidate.name), Colour::bold),
+                            printable(candidate.version), printable(candidate.vendor),
                             candidate.pinned ? ", pinned" : "", candidate.probe_cached ? ", from an earlier probe" : "");
         for (const ProbedDevice &device : candidate.devices) text += device_text(device);
         text += "\n";
