@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "signals_blocked.hpp"
+
 namespace hbf::host {
 namespace {
 
@@ -95,13 +97,14 @@ int populate(std::byte *address, uint64_t size, const PageKind &kind, const std:
     };
     unsigned started = 1; // this thread takes the first part, and those for which no thread was to be had
     helpers.reserve(threads);
+    const SignalsBlocked blocked;
     for (; started < threads; ++started) {
         try {
             helpers.emplace_back([&, started] {
                 run_on(cpus);
                 run(started);
             });
-        } catch (const std::system_error &) {
+        } catch (const std::exception &) { // threads or memory: those that run are to be joined all the same
             break;
         }
     }

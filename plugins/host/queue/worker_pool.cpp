@@ -9,9 +9,9 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include "hbf/sdk/failure.hpp"
+#include "signals_blocked.hpp"
 
 namespace hbf::host {
 namespace {
@@ -22,37 +22,34 @@ unsigned allowed_cpus() {
     return std::max(1u, std::thread::hardware_concurrency()); // more CPUs than the set can name
 }
 
-// Keeps the calling thread to one of the nodes that its CPUs belong to. Best effort: unpinned is slower, not wrong.
+// Keeps the calling thread to one of the nodes that its CPUs belong to. Best effort: unpinned is slower, not wrong. Without
+// an allocation: a thread has nobody to tell that there was no memory.
 void keep_to_a_node([[maybe_unused]] unsigned number) {
 #ifdef HBF_HAVE_NUMA
     cpu_set_t allowed;
     if (numa_available() < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    std::vector<cpu_set_t> nodes;
-    for (int node = 0; node <= numa_max_node(); ++node) {
+    const auto cpus_of = [&allowed](int node) {
         cpu_set_t here;
         CPU_ZERO(&here);
         for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
             if (CPU_ISSET(cpu, &allowed) && numa_node_of_cpu(cpu) == node) CPU_SET(cpu, &here);
-        if (CPU_COUNT(&here) > 0) nodes.push_back(here);
+        return here;
+    };
+    unsigned nodes = 0;
+    for (int node = 0; node <= numa_max_node(); ++node) {
+        const cpu_set_t here = cpus_of(node);
+        nodes += CPU_COUNT(&here) > 0;
     }
-    if (nodes.size() < 2) return;
-    (void)pthread_setaffinity_np(pthread_self(), sizeof(cpu_set_t), &nodes[number % nodes.size()]);
+    if (nodes < 2) return;
+    unsigned passed = 0;
+    for (int node = 0; node <= numa_max_node(); ++node) {
+        const cpu_set_t here = cpus_of(node);
+        if (CPU_COUNT(&here) == 0 || passed++ != number % nodes) continue;
+        (void)pthread_setaffinity_np(pthread_self(), sizeof(cpu_set_t), &here);
+        return;
+    }
 #endif
 }
-
-// New threads inherit the mask: the host's signals are for the host's threads.
-class SignalsBlocked {
-public:
-    SignalsBlocked() {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-    sigset_t before_;
-};
 
 } // namespace
 
@@ -76,7 +73,7 @@ void WorkerPool::start() {
     for (unsigned number = 0; number < wanted_; ++number) try {
             threads_.emplace_back([this, number] { work(number); });
             pthread_setname_np(threads_.back().native_handle(), "hbf-copy");
-        } catch (const std::system_error &error) {
+        } catch (const std::exception &error) {
             if (threads_.empty()) sdk::fail(HBF_EXHAUSTED, std::string("no thread for the copy workers: ") + error.what());
             return; // fewer do the same work
         }

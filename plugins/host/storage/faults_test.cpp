@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a healthy disk never shows: short transfers, errors, devices that go away.
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <mutex>
 
@@ -174,6 +175,49 @@ TEST_F(FaultsTest, ErrorsArriveWithoutMemoryForTheirWords) {
     without_memory(*channel, *file, 1 << 20, HBF_DATA_LOSS);
     without_memory(*channel, *file, 1 << 20, HBF_DATA_LOSS); // known beforehand now
     without_memory(*channel, *file, 3 << 20, HBF_INVALID);
+}
+
+TEST_F(FaultsTest, ThreadsThatCannotBeMadeAreDoneWithout) {
+    bool struck = true;
+    for (uint64_t nth = 1; struck; ++nth) {
+        hbf::testing::fail_allocation(nth);
+        std::unique_ptr<Engine> engine;
+        try {
+            engine = make_thread_engine(8);
+        } catch (const std::bad_alloc &) { // not one could be made
+        }
+        struck = hbf::testing::allocation_failed();
+        hbf::testing::fail_allocation(0);
+        if (!engine) continue;
+        char byte = 0;
+        engine->push({.fd = -1, .data = reinterpret_cast<std::byte *>(&byte), .size = 1});
+        IoDone done;
+        while (engine->reap({&done, 1}, forever) == 0) {
+        }
+        EXPECT_EQ(done.result, -EBADF);
+    }
+}
+
+// A signal is the host's: none of its handlers may run on a thread of ours.
+TEST_F(FaultsTest, ThreadsTakeNoSignals) {
+    static std::atomic<bool> blocked;
+    blocked = false;
+    IoCalls calls = system_io;
+    calls.read = [](int, void *, size_t size, off_t) {
+        sigset_t mask;
+        pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+        blocked = sigismember(&mask, SIGTERM) == 1 && sigismember(&mask, SIGUSR1) == 1;
+        return static_cast<ssize_t>(size);
+    };
+    auto engine = make_thread_engine(1, calls);
+    engine->push({.fd = 0, .size = 1});
+    IoDone done;
+    while (engine->reap({&done, 1}, forever) == 0) {
+    }
+    EXPECT_TRUE(blocked);
+    sigset_t mine;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mine);
+    EXPECT_EQ(sigismember(&mine, SIGTERM), 0) << "ours is as it was";
 }
 
 // Partial blocks go by the calls table, not by the engine.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ring.hpp"
+#include "signals_blocked.hpp"
 
 namespace hbf::host {
 namespace {
@@ -19,10 +20,12 @@ public:
     ThreadEngine(uint32_t capacity, const IoCalls &calls)
         : capacity_(capacity), calls_(calls), waiting_(capacity), done_(capacity) {
         const uint32_t threads = std::clamp(capacity, 1u, 16u); // a disk wants requests in flight, not CPUs
+        threads_.reserve(threads);
+        const SignalsBlocked blocked;
         try {
             for (uint32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-        } catch (const std::system_error &) {
-            if (threads_.empty()) throw; // a thread limit: slower with fewer, nothing else
+        } catch (const std::exception &) {
+            if (threads_.empty()) throw; // a limit of threads or of memory: slower with fewer, nothing else
         }
     }
     ~ThreadEngine() override {
