@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -166,16 +167,7 @@ void Channel::fail(Operation &operation, IoProblem &&problem) {
 }
 
 void Channel::settle(uint32_t index) {
-    Operation &operation = operations_[index];
-    if (operation.unsent || operation.pieces_out != 0) return;
-    // A file that was truncated and has grown again reads as zeros, and the kernel sees nothing wrong with that.
-    const Transfer &transfer = operation.transfer;
-    if (!transfer.write && !operation.failed) {
-        operation.file->look();
-        if (operation.file->lost_from() < transfer.offset + transfer.size)
-            fail(operation, operation.file->missing_tail(transfer.offset));
-    }
-    finished_.push(index);
+    if (!operations_[index].unsent && operations_[index].pieces_out == 0) finished_.push(index);
 }
 
 void Channel::kick() {
@@ -191,9 +183,16 @@ void Channel::collect(uint64_t timeout_ns) {
 
 size_t Channel::hand_out(std::span<IoResult> out) {
     size_t count = 0;
+    const File *looked_at = nullptr; // one look serves all reads of a file that have ended before it
     while (count < out.size() && !finished_.empty()) {
         const uint32_t index = finished_.pop();
         Operation &operation = operations_[index];
+        // A file that was truncated and has grown again reads as zeros, and the kernel sees nothing wrong with that.
+        if (const Transfer &transfer = operation.transfer; !transfer.write && !operation.failed) {
+            if (std::exchange(looked_at, operation.file) != operation.file) operation.file->look();
+            if (operation.file->lost_from() < transfer.offset + transfer.size)
+                fail(operation, operation.file->missing_tail(transfer.offset));
+        }
         IoResult &result = out[count++];
         result.tag = operation.tag;
         result.status = operation.failed ? operation.problem.status : HBF_OK;
