@@ -123,7 +123,8 @@ INSTANTIATE_TEST_SUITE_P(Errno, FaultErrors,
                                            ErrorCase{ENXIO, HBF_DEVICE_LOST}, ErrorCase{EROFS, HBF_PERMISSION},
                                            ErrorCase{EACCES, HBF_PERMISSION}, ErrorCase{ENOSPC, HBF_EXHAUSTED},
                                            ErrorCase{EDQUOT, HBF_EXHAUSTED}, ErrorCase{ENODATA, HBF_DATA_LOSS},
-                                           ErrorCase{EBADMSG, HBF_DATA_LOSS}, ErrorCase{EINVAL, HBF_INTERNAL}));
+                                           ErrorCase{EBADMSG, HBF_DATA_LOSS}, ErrorCase{EFAULT, HBF_INVALID},
+                                           ErrorCase{EINVAL, HBF_INTERNAL}));
 
 TEST_F(FaultsTest, InterruptedRequestsAreAskedAgain) {
     auto tier = this->tier([](const IoRequest &, uint64_t number) {

@@ -25,6 +25,8 @@ hbf_status status_of_errno(int error) noexcept {
     case ENFILE:
     case ENOMEM:
         return HBF_EXHAUSTED;
+    case EFAULT: // registered memory that is not there
+        return HBF_INVALID;
     case EBUSY:
     case ETXTBSY:
         return HBF_BUSY;
