@@ -129,4 +129,42 @@ TEST(Environment, ReadsOneAndMany) {
     EXPECT_EQ(all[1].second, "2");
 }
 
+// Each of these ran out of stack.
+TEST(Toml, KeysOfVeryManyPartsAreRefusedWhereTheyStand) {
+    std::string key = "a";
+    for (int i = 0; i < 250000; ++i) key += ".a";
+    const auto error = [](const std::string &text) {
+        const auto tree = parse_toml(text, "f");
+        return tree ? "" : tree.error().message;
+    };
+    EXPECT_EQ(error("x = 1\n" + key + " = 1\n"), "f:2:32: a key of more than 16 parts");
+    EXPECT_EQ(error("[" + key + "]\n"), "f:1:33: a key of more than 16 parts");
+    EXPECT_EQ(error("x = [{" + key + " = 1}]\n").substr(0, 4), "f:1:");
+    EXPECT_EQ(error("x = [\"\"\"a\"\"\"\", {" + key + " = 1}]\n").substr(0, 4), "f:1:") << "a quote ends the string";
+    std::string quoted = "'a'";
+    for (int i = 0; i < 100000; ++i) quoted += i % 2 ? " . \"b\\\"\"" : ".'a'";
+    EXPECT_NE(error(quoted + " = 1\n"), "");
+    std::string opening, closing; // about the deepest that is left
+    for (int i = 0; i < 100; ++i) {
+        opening += "[{a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = ";
+        closing += "}]";
+    }
+    EXPECT_EQ(error("x = " + opening + "1" + closing + "\n"), "");
+}
+
+TEST(Toml, DotsElsewhereAreNoParts) {
+    const std::string dots(1000, '.');
+    const auto tree = parse_toml("# " + dots + "\na.b.c = \"" + dots + "\"\nd = '" + dots + "'\ne = \"\"\"\n" + dots +
+                                     "\\\"\"\"\" # " + dots + "\nf = [" + [] {
+                                         std::string numbers;
+                                         for (int i = 0; i < 100; ++i) numbers += "1.5, ";
+                                         return numbers;
+                                     }() + "]\n",
+                                 "f");
+    ASSERT_TRUE(tree) << tree.error().message;
+    EXPECT_EQ(tree->find("d")->text, dots);
+    EXPECT_EQ(tree->find("f")->items.size(), 100u);
+    EXPECT_TRUE(parse_toml("a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p = 1\n", "f")) << "16 parts";
+}
+
 } // namespace

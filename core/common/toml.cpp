@@ -8,6 +8,9 @@
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 // Its tables of white space call other characters "unreachable" where they mean "no": undefined behaviour for any file with
 // a letter such as a-umlaut outside a string.
@@ -27,6 +30,56 @@ namespace {
 TomlPlace place_of(const toml::source_region &region) {
     return {region.begin.line, region.begin.column};
 }
+
+// Finds the first key of more than `most_parts` parts ("a.b.c" has three). toml++ bounds how deep values lie in each other
+// but not this: a key of a hundred thousand parts makes tables in tables that it, and convert, cannot leave without running
+// out of stack. Dots in strings and comments do not count; of a broken text the parser says what is wrong.
+class KeyLengths {
+public:
+    explicit KeyLengths(std::string_view text) : text_(text) {}
+
+    std::optional<TomlPlace> first_too_long() {
+        while (at_ < text_.size()) {
+            const char c = text_[at_];
+            if (c == '#') {
+                skip_to(text_.find('\n', at_));
+            } else if (c == '"' || c == '\'') {
+                skip_string(c);
+            } else {
+                if (c == '.' && ++dots_ >= most_parts) return place();
+                if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) dots_ = 0;
+                ++at_;
+            }
+        }
+        return std::nullopt;
+    }
+
+    static constexpr size_t most_parts = 16;
+
+private:
+    void skip_to(size_t end) { at_ = std::min(end, text_.size()); }
+    void skip_string(char quote) {
+        const std::string three(3, quote);
+        const bool long_form = text_.substr(at_).starts_with(three);
+        const std::string_view end = long_form ? std::string_view(three) : std::string_view(three).substr(0, 1);
+        at_ += end.size();
+        while (at_ < text_.size() && !text_.substr(at_).starts_with(end)) {
+            if (!long_form && text_[at_] == '\n') return; // not closed: the parser will say so
+            at_ += quote == '"' && text_[at_] == '\\' ? 2 : 1;
+        }
+        skip_to(at_ + end.size());
+        // A long string may end in one or two quotes of its own.
+        for (int i = 0; long_form && i < 2 && at_ < text_.size() && text_[at_] == quote; ++i) ++at_;
+    }
+    TomlPlace place() const {
+        const std::string_view before = text_.substr(0, at_);
+        const size_t line = 1 + static_cast<size_t>(std::count(before.begin(), before.end(), '\n'));
+        return {static_cast<uint32_t>(line), static_cast<uint32_t>(at_ - (before.rfind('\n') + 1) + 1)}; // npos + 1 is 0
+    }
+
+    std::string_view text_;
+    size_t at_ = 0, dots_ = 0;
+};
 
 TomlNode convert(const toml::node &node) {
     TomlNode out;
@@ -100,6 +153,10 @@ std::string place_in(const std::string &file, TomlPlace place) {
 Result<TomlNode> parse_toml(std::string_view text, const std::string &file) {
     if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
         return fail(Code::invalid, fmt::format("{}: binary data, not TOML (a zero byte at offset {})", file, nul));
+    }
+    if (const auto place = KeyLengths(text).first_too_long()) {
+        return fail(Code::invalid,
+                    fmt::format("{}: a key of more than {} parts", place_in(file, *place), KeyLengths::most_parts));
     }
     const toml::parse_result parsed = toml::parse(text, file);
     if (!parsed) {

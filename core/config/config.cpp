@@ -20,6 +20,12 @@ constexpr std::string_view set_uid = "this process is set-uid, set-gid or has fi
 
 // Layers come lowest first, so later ones win.
 Result<> apply(std::map<std::string, ConfigValue> &values, std::vector<std::string> &notes, config::Layer layer) {
+    constexpr size_t most_shown = 20; // the file may be something else altogether
+    if (layer.problems.size() > most_shown) {
+        const size_t more = layer.problems.size() - most_shown;
+        layer.problems.resize(most_shown);
+        layer.problems.push_back(fmt::format("and {} more mistakes", more));
+    }
     if (!layer.problems.empty()) return fail(Code::invalid, fmt::format("{}", fmt::join(layer.problems, "\n")));
     for (auto &[key, value] : layer.values) values[key] = std::move(value);
     notes.insert(notes.end(), layer.notes.begin(), layer.notes.end());

@@ -255,7 +255,8 @@ TEST_F(ConfigTest, TheHomeOfSomebodyElseIsLeftAloneAndItIsSaid) {
             if (setgid(65534) != 0 || setuid(65534) != 0) _exit(100);
             const auto config = Config::load(sources);
             if (!config) _exit(config.error().code == Code::permission ? 1 : 2);
-            const bool said = config->notes().size() == 1 && config->notes()[0].find("belongs to uid 0") != std::string::npos;
+            const auto &notes = config->notes();
+            const bool said = notes.size() == 1 && notes[0].find("belongs to uid 0") != std::string::npos;
             _exit(said && config->get("plugins.pin").value.empty() ? 0 : 3);
         }
         int status = -1;
@@ -265,6 +266,14 @@ TEST_F(ConfigTest, TheHomeOfSomebodyElseIsLeftAloneAndItIsSaid) {
     EXPECT_EQ(as_nobody(false), 0);
     EXPECT_EQ(as_nobody(true), 1) << "in the user's own folder a file that cannot be reached is an error";
     fs::permissions(home, fs::perms::owner_all);
+}
+
+TEST_F(ConfigTest, AFileOfSomethingElseIsNotQuotedWhole) {
+    std::string text;
+    for (int i = 0; i < 5000; ++i) text += "k" + std::to_string(i) + " = 1\n";
+    write(user_file, text);
+    EXPECT_LT(error().size(), 10000u);
+    EXPECT_THAT(error(), HasSubstr("\nand 4980 more mistakes"));
 }
 
 TEST_F(ConfigTest, OneFileAloneCanBeChecked) {

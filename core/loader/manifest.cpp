@@ -18,6 +18,7 @@ namespace hbf::loader {
 namespace {
 
 constexpr size_t longest_line = 1024, longest_text = 256, longest_list = 64;
+constexpr size_t most_warnings = 16;
 
 // Reads members of one table into fields; keeps the first problem, with its place.
 class Reader {
@@ -32,6 +33,8 @@ public:
     void warn_unknown() {
         for (const TomlNode &item : table_->items) {
             if (std::find(known_.begin(), known_.end(), item.key) != known_.end()) continue;
+            if (warnings_.size() > most_warnings) return;
+            if (warnings_.size() == most_warnings) return warnings_.push_back(file_ + ": and more unknown keys");
             warnings_.push_back(fmt::format("{}: unknown key \"{}\" has no effect{}", place_in(file_, item.key_place),
                                             printable(prefix_ + item.key, 64), did_you_mean(item.key, known_)));
         }
@@ -177,7 +180,7 @@ void read_needs(Reader &reader, Manifest &manifest) {
     reader.warn_unknown();
 }
 
-// Deep nesting would be deep recursion: TOML can nest by dots as far as a line goes, so lines are bounded.
+// What is no manifest at all is found before it is parsed and quoted.
 std::optional<size_t> overlong_line(std::string_view text) {
     for (size_t number = 1; !text.empty(); ++number) {
         const size_t end = text.find('\n');

@@ -130,10 +130,11 @@ TEST(Manifest, KeysThatStartLikeNoneAreRefused) {
     }
 }
 
-TEST(Manifest, DeepDottedKeysAreSurvived) {
+TEST(Manifest, DeepDottedKeysAreRefused) {
     std::string nested;
     for (int i = 0; i < 500; ++i) nested += i ? ".a" : "a";
-    EXPECT_EQ(error_of(text("[" + nested + "]\n" + nested + " = 1\n")), "");
+    EXPECT_EQ(error_of(text("[" + nested + "]\n" + nested + " = 1\n")),
+              "acme.plugin.toml:9:33: a key of more than 16 parts");
 }
 
 TEST(Manifest, RandomDamageIsSurvived) {
@@ -161,6 +162,15 @@ TEST(Manifest, PciPatternsMatch) {
         EXPECT_TRUE(pci_matches(pattern, device)) << pattern;
     for (const char *pattern : {"1b37:*", "1b36:0011", "1b36:*:03", "1b36:0010:0107", "1b36:*:010803"})
         EXPECT_FALSE(pci_matches(pattern, device)) << pattern;
+}
+
+TEST(Manifest, UnknownKeysAreNamedUpToANumber) {
+    std::string keys;
+    for (int i = 0; i < 5000; ++i) keys += "k" + std::to_string(i) + " = 1\n";
+    const auto manifest = parse_manifest(text(keys), "f");
+    ASSERT_TRUE(manifest) << manifest.error().message;
+    EXPECT_EQ(manifest->warnings.size(), 17u);
+    EXPECT_EQ(manifest->warnings.back(), "f: and more unknown keys");
 }
 
 } // namespace
