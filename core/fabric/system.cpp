@@ -16,6 +16,12 @@ bool is_selected(const Candidate &candidate) {
     return candidate.reason == Reason::selected && candidate.plugin != nullptr;
 }
 
+// A plugin that has nothing to do on this host, or that nobody wants here: not one that should work and does not.
+bool is_none_of_ours(const Candidate &candidate) {
+    return candidate.reason == Reason::no_device || candidate.reason == Reason::driver_absent ||
+           candidate.reason == Reason::denied_by_config || candidate.reason == Reason::not_in_allow_list;
+}
+
 // Opens the candidate's devices; what failed is put in words.
 std::vector<std::string> open_candidate(const Candidate &candidate, const Selection &selection, const Config &config,
                                         const std::filesystem::path &root, bool litmus, std::vector<Device> &devices) {
@@ -83,11 +89,13 @@ Result<std::vector<Device>> open_devices(Selection &selection, const Config &con
     }
     if (!devices.empty()) return devices;
     std::string reasons;
+    const bool nothing_here = std::all_of(selection.candidates.begin(), selection.candidates.end(), is_none_of_ours);
     for (const Candidate &candidate : selection.candidates)
         reasons += fmt::format("\n  {}: {}: {}", candidate.name.empty() ? candidate.manifest.string() : candidate.name,
                                to_string(candidate.reason), candidate.detail);
-    return fail(Code::unavailable, reasons.empty() ? "no plugin was found: set plugins.path, or HBF_PLUGIN_PATH"
-                                                   : "no device could be opened:" + reasons);
+    if (reasons.empty()) return fail(Code::unsupported, "no plugin was found: set plugins.path, or HBF_PLUGIN_PATH");
+    return nothing_here ? fail(Code::unsupported, "this host has no device for the plugins that may be used:" + reasons)
+                        : fail(Code::unavailable, "no device could be opened:" + reasons);
 }
 
 } // namespace fabric

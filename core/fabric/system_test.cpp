@@ -68,8 +68,24 @@ TEST_F(Systems, NoDeviceAtAllListsTheReasons) {
     ASSERT_EQ(code_of(devices), Code::unavailable);
     for (const char *part : {"first", "second", "told not to open", "third", "writable by everyone"})
         EXPECT_TRUE(contains(devices.error().message, part)) << devices.error().message;
-    selection.candidates.clear();
-    EXPECT_EQ(code_of(open_all()), Code::unavailable);
+}
+
+// That there is nothing to open, and that what is there does not open, are different answers.
+TEST_F(Systems, NothingToOpenIsUnsupported) {
+    EXPECT_EQ(code_of(open_all()), Code::unsupported);
+    Candidate other;
+    other.name = "other";
+    for (auto reason : {Reason::no_device, Reason::driver_absent, Reason::denied_by_config, Reason::not_in_allow_list}) {
+        other.reason = reason;
+        selection.candidates = {other};
+        EXPECT_EQ(code_of(open_all()), Code::unsupported) << to_string(reason);
+    }
+    for (auto reason : {Reason::untrusted_path, Reason::probe_crashed, Reason::permission_denied, Reason::driver_too_old}) {
+        other.reason = reason;
+        selection.candidates.push_back(other);
+        EXPECT_EQ(code_of(open_all()), Code::unavailable) << to_string(reason);
+        selection.candidates.pop_back();
+    }
 }
 
 TEST(Version, IsThere) {

@@ -83,7 +83,7 @@ Result<> check_probe_program(const Yardstick &yardstick) {
     const auto &program = install_paths().probe;
     if (program.empty()) {
         return fail(
-            Code::unsupported,
+            Code::internal,
             fmt::format("hbf-probe, which looks at plugins, is not where it belongs beside {}; remedy: install hbf again",
                         install_paths().self.string()));
     }

@@ -22,6 +22,8 @@ struct SystemOptions {
 
 class HBF_API System {
 public:
+    // Code::unsupported: there is no plugin, or none has a device on this host. Code::unavailable: what should work does
+    // not, with every reason; or a pin is not met.
     static Result<System> open(const SystemOptions &options = {});
 
     const Config &config() const { return config_; }
