@@ -72,11 +72,12 @@ Result<> DataPath::write(const Buffer &buffer, const kernels::PatternKey &key, u
 }
 
 Result<std::optional<Mismatch>> DataPath::check(const Buffer &buffer, const kernels::PatternKey &key, uint64_t offset,
-                                                uint64_t size) {
+                                                uint64_t size, std::optional<uint64_t> content) {
+    const uint64_t shift = content.value_or(offset) - offset; // modulo 2^64: content may lie before
     Mismatch found;
     found.checked_words = size / 4;
     auto look = [&](const std::byte *bytes, uint64_t count, uint64_t at) {
-        const auto result = kernels::pattern_verify(bytes, count, key, at);
+        const auto result = kernels::pattern_verify(bytes, count, key, at + shift);
         if (result.wrong_words == 0) return;
         if (found.wrong_words == 0) {
             found.offset = at + result.first_offset;
@@ -95,7 +96,7 @@ Result<std::optional<Mismatch>> DataPath::check(const Buffer &buffer, const kern
         }
     }
     if (found.wrong_words == 0) return std::optional<Mismatch>{};
-    found.guess = guess_cause(key, buffer.size, found.offset, found.expected, found.actual);
+    found.guess = guess_cause(key, buffer.size, found.offset + shift, found.expected, found.actual);
     return std::optional<Mismatch>{found};
 }
 

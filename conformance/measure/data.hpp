@@ -26,9 +26,9 @@ public:
     DataPath(Target &target, const Buffer &staging) : target_(target), staging_(staging) {}
 
     Result<> write(const Buffer &buffer, const kernels::PatternKey &key, uint64_t size);
-    // Nothing if all of [offset, offset + size) is right.
+    // Nothing if all of [offset, offset + size) is right: the pattern's bytes from `content` on, without it from `offset`.
     Result<std::optional<Mismatch>> check(const Buffer &buffer, const kernels::PatternKey &key, uint64_t offset,
-                                          uint64_t size);
+                                          uint64_t size, std::optional<uint64_t> content = {});
 
 private:
     Result<> move(const Buffer &dst, uint64_t dst_offset, const Buffer &src, uint64_t src_offset, uint64_t size);

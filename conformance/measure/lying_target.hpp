@@ -27,6 +27,9 @@ enum class Lie {
 
 class LyingTarget : public Target {
 public:
+    LyingTarget() = default;
+    explicit LyingTarget(LyingTarget *memory) : memory_(memory) {} // another queue over the memory of `memory`
+
     // Memory that the CPU reaches, or not (storage).
     Buffer make(uint64_t size, bool mapped = true) {
         auto &memory = memories_.emplace_back(size);
@@ -65,7 +68,7 @@ public:
 
     Result<> written_by_cpu(const Buffer &buffer, uint64_t, uint64_t) override {
         // What the device would still have in its own cache.
-        auto &memory = memories_[buffer.region.slot - 1];
+        auto &memory = of(buffer.region);
         memory.old.swap(memory.shadow);
         memory.shadow.assign(memory.bytes.begin(), memory.bytes.end());
         memory.old.resize(memory.bytes.size());
@@ -91,8 +94,8 @@ private:
     };
 
     void perform(const Move &move) {
-        auto &dst = memories_[move.dst.slot - 1];
-        auto &src = memories_[move.src.slot - 1];
+        auto &dst = of(move.dst);
+        auto &src = of(move.src);
         const bool lies = value_ >= lie_from;
         auto *to = dst.bytes.data() + move.dst_offset;
         const auto *from = src.bytes.data() + move.src_offset;
@@ -108,6 +111,9 @@ private:
         if (lie == Lie::misplace) std::memcpy(there, src.bytes.data(), 65536);
     }
 
+    Memory &of(Region region) { return memory_->memories_[region.slot - 1]; }
+
+    LyingTarget *memory_ = this;
     std::vector<Memory> memories_;
     std::vector<Move> held_;
     uint64_t value_ = 0;

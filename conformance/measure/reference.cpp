@@ -32,6 +32,7 @@ struct ReferenceTeam::State {
         std::byte *dst = nullptr;
         const std::byte *src = nullptr;
         uint64_t size = 0, piece = 0;
+        uint32_t passes = 1;
     };
     std::mutex mutex;
     std::condition_variable work, done;
@@ -48,9 +49,11 @@ struct ReferenceTeam::State {
         const uint64_t part = (job.size / job.threads) & ~uint64_t{63};
         const uint64_t begin = part * index;
         const uint64_t finish = index + 1 == job.threads ? job.size : begin + part;
-        for (uint64_t at = begin; at < finish; at += job.piece) {
-            const auto bytes = std::min(job.piece, finish - at);
-            plain_copy(job.kind, job.dst + at, job.src + at, bytes);
+        for (uint32_t pass = 0; pass < job.passes; ++pass) {
+            for (uint64_t at = begin; at < finish; at += job.piece) {
+                const auto bytes = std::min(job.piece, finish - at);
+                plain_copy(job.kind, job.dst + at, job.src + at, bytes);
+            }
         }
     }
 
@@ -95,11 +98,11 @@ size_t ReferenceTeam::size() const {
 }
 
 double ReferenceTeam::run(ReferenceCopy kind, size_t threads, std::byte *dst, const std::byte *src, uint64_t size,
-                          uint64_t piece) {
+                          uint64_t piece, uint32_t passes) {
     auto &state = *state_;
     std::unique_lock lock(state.mutex);
     threads = std::clamp<size_t>(threads, 1, state.threads.size());
-    state.job = {kind, threads, dst, src, size, piece};
+    state.job = {kind, threads, dst, src, size, piece, passes};
     state.ready = 0;
     state.left = threads;
     state.running.store(threads, std::memory_order_relaxed);

@@ -33,6 +33,19 @@ TEST(Reference, TakesAtMostTheTeam) {
     EXPECT_GT(team.run(ReferenceCopy::libc_memcpy, 1000, dst.data(), src.data(), 4096, 64), 0);
 }
 
+TEST(Reference, PassesTakeTheTimeOfThatManyCopies) {
+    std::vector<std::byte> src(1 << 20), dst(1 << 20);
+    ReferenceTeam team(allowed_cpus());
+    auto least = [&](uint32_t passes) {
+        double best = 1;
+        for (int i = 0; i < 20; ++i)
+            best = std::min(best, team.run(ReferenceCopy::libc_memcpy, 1, dst.data(), src.data(), src.size(), 65536, passes));
+        return best;
+    };
+    const double one = least(1), many = least(50);
+    EXPECT_GT(many, 10 * one);
+}
+
 TEST(ClockStep, IsSmall) {
     EXPECT_LT(clock_step(), 1e-3);
 }

@@ -2,17 +2,21 @@
 #include "conformance/measure/transfer.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <random>
+
+#include "conformance/measure/shuffle.hpp"
 
 namespace hbf::measure {
 
 Transfer::Transfer(Target &target, const Buffer &src, const Buffer &dst, const Buffer &staging, uint64_t bytes,
-                   const BatchPlan &plan, uint32_t depth, uint32_t seed)
+                   const BatchPlan &plan, uint32_t depth, uint32_t seed, Order order)
     : target_(target), data_(target, staging), src_(src), dst_(dst), bytes_(bytes), plan_(plan), depth_(std::max(1u, depth)),
-      seed_(seed) {
-    for (uint64_t at = 0; at < bytes; at += plan.op_size) {
-        moves_.push_back({dst.region, at, src.region, at, std::min(plan.op_size, bytes - at)});
+      seed_(seed), order_(order) {
+    if (order != Order::in_place) bytes_ -= bytes_ % plan.op_size; // blocks of one size, so that any can stand for another
+    const auto block = shuffled(bytes_ / plan.op_size, seed);
+    for (uint64_t at = 0, i = 0; at < bytes_; at += plan.op_size, ++i) {
+        const uint64_t from = order == Order::gather ? block[i] * plan.op_size : at;
+        const uint64_t to = order == Order::scatter ? block[i] * plan.op_size : at;
+        moves_.push_back({dst.region, to, src.region, from, std::min(plan.op_size, bytes_ - at)});
     }
     values_.reserve(plan.batches);
 }
@@ -63,39 +67,32 @@ Result<double> Transfer::pass() {
     return timed(1).map([](const Sample &s) { return s.wall_seconds; });
 }
 
-Result<Sample> Transfer::sample() {
-    if (auto ready = refresh(); !ready) return tl::unexpected(ready.error());
-    auto out = timed(passes_);
-    if (!out) return out;
-    auto checked = data_.check(dst_, key(false), 0, bytes_);
+Result<> Transfer::prepare_sample() {
+    return refresh();
+}
+
+Result<Sample> Transfer::time_sample() {
+    return timed(passes_);
+}
+
+Result<> Transfer::check_sample(Sample &sample) {
+    auto checked = order_ == Order::in_place ? data_.check(dst_, key(false), 0, bytes_) : check_moves(moves_);
     if (!checked) return tl::unexpected(checked.error());
-    out->mismatch = std::move(*checked);
+    sample.mismatch = std::move(*checked);
+    return {};
+}
+
+Result<Sample> Transfer::sample() {
+    if (auto ready = prepare_sample(); !ready) return tl::unexpected(ready.error());
+    auto out = time_sample();
+    if (!out) return out;
+    if (auto checked = check_sample(*out); !checked) return tl::unexpected(checked.error());
     return out;
 }
 
-Result<std::optional<Mismatch>> Transfer::latencies(uint64_t size, double seconds, size_t most, Histogram &out) {
-    if (auto ready = refresh(); !ready) return tl::unexpected(ready.error());
-    std::vector<uint64_t> order(std::max<uint64_t>(1, bytes_ / size));
-    size = std::min(size, bytes_);
-    std::iota(order.begin(), order.end(), uint64_t{0});
-    std::mt19937_64 random(seed_); // the same order for the same seed
-    std::shuffle(order.begin(), order.end(), random);
-    if (order.size() > most) order.resize(most);
-    size_t ran = 0;
-    const auto start = Clock::now();
-    for (auto granule : order) {
-        const Move move{dst_.region, granule * size, src_.region, granule * size, size};
-        const auto begin = Clock::now();
-        auto value = target_.submit({&move, 1});
-        if (!value) return tl::unexpected(value.error());
-        if (auto done = target_.wait(*value); !done) return tl::unexpected(done.error());
-        const auto end = Clock::now();
-        out.record(static_cast<uint64_t>(std::chrono::nanoseconds(end - begin).count()));
-        ++ran;
-        if (seconds_between(start, end) > seconds) break;
-    }
-    for (size_t i = 0; i < ran; ++i) {
-        auto checked = data_.check(dst_, key(false), order[i] * size, size);
+Result<std::optional<Mismatch>> Transfer::check_moves(std::span<const Move> moves) {
+    for (const auto &move : moves) {
+        auto checked = data_.check(dst_, key(false), move.dst_offset, move.size, move.src_offset);
         if (!checked || *checked) return checked;
     }
     return std::optional<Mismatch>{};

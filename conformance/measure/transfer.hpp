@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "conformance/measure/data.hpp"
-#include "conformance/measure/histogram.hpp"
+#include "conformance/measure/latency.hpp"
 #include "conformance/measure/plan.hpp"
 
 namespace hbf::measure {
@@ -19,16 +19,28 @@ struct Sample {
     std::optional<Mismatch> mismatch;
 };
 
+// Where an operation's bytes come from and go to. The list of blocks of a key-value cache is gathered or scattered.
+enum class Order : uint8_t {
+    in_place, // from an offset of the source to the same offset of the destination, ascending
+    gather,   // from random blocks of the source to ascending ones of the destination
+    scatter,  // from ascending blocks of the source to random ones of the destination
+};
+
 class Transfer {
 public:
     Transfer(Target &target, const Buffer &src, const Buffer &dst, const Buffer &staging, uint64_t bytes,
-             const BatchPlan &plan, uint32_t depth, uint32_t seed);
+             const BatchPlan &plan, uint32_t depth, uint32_t seed, Order order = Order::in_place);
 
     Result<double> pass();   // for warm-up: moves all once, unchecked; seconds taken
     Result<Sample> sample(); // fresh data, poisoned destination, timed copies, whole destination checked
 
-    // Closed loop, one operation of `size` in flight, random granules: submit to completion. Checked as a sample is.
-    Result<std::optional<Mismatch>> latencies(uint64_t size, double seconds, size_t most, Histogram &out);
+    // A sample in its three steps, for transfers that run at the same time: only time_sample() does.
+    Result<> prepare_sample();
+    Result<Sample> time_sample();
+    Result<> check_sample(Sample &sample);
+
+    // Copies of one granule, each timed from submit until its bytes can be read. Checked as a sample is.
+    Result<std::optional<Mismatch>> latencies(const LatencyPlan &plan, Latency &out);
 
     void set_passes(uint32_t passes) { passes_ = passes; } // times a sample moves all bytes
     uint64_t sample_bytes() const { return bytes_ * passes_; }
@@ -41,12 +53,15 @@ private:
     Result<Sample> timed(uint32_t passes);
     kernels::PatternKey key(bool poison) const { return {seed_, generation_, poison}; }
 
+    Result<std::optional<Mismatch>> check_moves(std::span<const Move> moves);
+
     Target &target_;
     DataPath data_;
     Buffer src_, dst_;
     uint64_t bytes_;
     BatchPlan plan_;
     uint32_t depth_, seed_, generation_ = 0, passes_ = 1;
+    Order order_;
     std::vector<Move> moves_;
     std::vector<uint64_t> values_;
 };

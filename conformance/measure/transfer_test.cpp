@@ -129,13 +129,71 @@ TEST(Transfer, PassesMultiplyWhatIsMoved) {
 
 TEST(Transfer, LatenciesAreCheckedToo) {
     Bench b;
-    Histogram h;
-    auto honest = b.transfer.latencies(op, 1, 1000, h);
+    LatencyPlan plan;
+    plan.seconds = 10;
+    Latency cold, hot, lied;
+    auto honest = b.transfer.latencies(plan, cold);
     ASSERT_TRUE(honest);
     EXPECT_FALSE(*honest);
-    EXPECT_EQ(h.count(), bytes / op);
+    for (const auto *stage : {&cold.total, &cold.submit, &cold.movement, &cold.visible})
+        EXPECT_EQ(stage->count(), bytes / op); // each granule once
+    EXPECT_GT(cold.per_second(), 0);
     b.target.lie = Lie::flip_bit;
-    EXPECT_TRUE(*b.transfer.latencies(op, 1, 1000, h));
+    EXPECT_TRUE(*b.transfer.latencies(plan, lied));
+    b.target.lie = Lie::drop_write;
+    plan.hot = true;
+    plan.most = 50;
+    EXPECT_TRUE(*b.transfer.latencies(plan, hot));
+    EXPECT_EQ(hot.total.count(), 50u);
+}
+
+TEST(Transfer, AnUnmappedDestinationHasNoVisibleStage) {
+    Bench b{true, false};
+    Latency out;
+    ASSERT_FALSE(*b.transfer.latencies({}, out));
+    EXPECT_GT(out.movement.count(), 0u);
+    EXPECT_EQ(out.visible.count(), 0u);
+}
+
+// A device that takes 2 ms for each copy cannot keep up with 1,000 a second: what waits for the copies before it has waited.
+TEST(Transfer, AnOpenLoopCountsTheTimeACopyWasDueButCouldNotStart) {
+    Bench b;
+    b.target.delay = std::chrono::milliseconds(2);
+    LatencyPlan plan;
+    plan.seconds = 10;
+    Latency closed, open;
+    ASSERT_FALSE(*b.transfer.latencies(plan, closed));
+    plan.rate = 1000;
+    ASSERT_FALSE(*b.transfer.latencies(plan, open));
+    ASSERT_EQ(open.total.count(), 16u);
+    EXPECT_GE(open.total.max(), 16u * 1'000'000); // 16 copies of 2 ms, the last was due after 15 ms
+    EXPECT_LT(open.movement.quantile(0) + open.submit.quantile(0), open.total.max());
+    // Below what the device can do, the loop waits for the next copy's time.
+    plan.rate = 100;
+    Latency easy;
+    ASSERT_FALSE(*b.transfer.latencies(plan, easy));
+    EXPECT_GE(easy.seconds, 0.15);
+}
+
+TEST(Transfer, GatherAndScatterMoveBlocksInRandomOrderAndAreChecked) {
+    for (auto order : {Order::gather, Order::scatter}) {
+        Bench b;
+        Transfer transfer{b.target, b.src, b.dst, b.staging, bytes, b.plan, 4, 99, order};
+        auto sample = transfer.sample();
+        ASSERT_TRUE(sample);
+        EXPECT_FALSE(sample->mismatch) << to_string(*sample->mismatch);
+        bool moved = false; // the blocks are not where they were: a device that ignores the list would be found
+        for (uint64_t at = 0; at < bytes; at += op) moved |= std::memcmp(b.src.address + at, b.dst.address + at, op) != 0;
+        EXPECT_TRUE(moved);
+        for (auto lie : {Lie::drop_write, Lie::drop_granule, Lie::flip_bit, Lie::stale, Lie::misplace}) {
+            b.target.lie = lie;
+            auto wrong = transfer.sample();
+            ASSERT_TRUE(wrong);
+            EXPECT_TRUE(wrong->mismatch) << static_cast<int>(lie);
+            b.target.lie = Lie::none;
+            ASSERT_FALSE(transfer.sample()->mismatch);
+        }
+    }
 }
 
 TEST(Guess, KnowsNothingFromNonsense) {
