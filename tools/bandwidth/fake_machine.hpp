@@ -35,18 +35,24 @@ public:
     std::vector<Place> places_;
     Inventory inventory_;
     measure::LyingTarget target;
+    measure::LyingTarget other_lane{&target}; // a second queue over the same memory
     std::string pci;
     int allocated = 0;
+    std::vector<Pages> asked; // of each allocation
 
     const std::vector<Place> &places() const override { return places_; }
     const Inventory &inventory() const override { return inventory_; }
     uint64_t available(size_t place) override { return places_[place].tier.available; }
-    Result<measure::Buffer> allocate(size_t place, uint64_t size) override {
+    Result<measure::Buffer> allocate(size_t place, uint64_t size, Pages pages) override {
+        asked.push_back(pages);
+        if (pages == Pages::p1g) return fail(Code::unavailable, "this kernel has no pool of 1 GiB pages");
         ++allocated;
         return target.make(size, places_[place].tier.cpu_access);
     }
     void free(const measure::Buffer &) override { --allocated; }
-    Result<measure::Target *> executor(size_t, QueueShape &) override { return &target; }
+    Result<measure::Target *> executor(size_t, size_t lane, QueueShape &) override {
+        return lane < 2 ? &target : &other_lane;
+    }
     std::string executor_name(size_t) const override { return "fake queue"; }
     std::vector<std::string> pci_addresses(size_t) const override {
         return pci.empty() ? std::vector<std::string>{} : std::vector<std::string>{pci};

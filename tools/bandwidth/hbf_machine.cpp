@@ -32,9 +32,9 @@ public:
         return now ? now->available : p.tier.available;
     }
 
-    Result<measure::Buffer> allocate(size_t place, uint64_t size) override {
+    Result<measure::Buffer> allocate(size_t place, uint64_t size, Pages pages) override {
         const auto &p = places_[place];
-        return system_.devices()[p.device].allocate(p.tier.index, size).map([](const RegionInfo &info) {
+        return system_.devices()[p.device].allocate(p.tier.index, size, {.pages = pages}).map([](const RegionInfo &info) {
             return measure::Buffer{info.region, info.size, info.address, info.page_size};
         });
     }
@@ -46,9 +46,10 @@ public:
         }
     }
 
-    Result<measure::Target *> executor(size_t device, QueueShape &shape) override {
-        if (auto known = targets_.find(device); known != targets_.end()) {
-            shape = shapes_[device];
+    Result<measure::Target *> executor(size_t device, size_t lane, QueueShape &shape) override {
+        const std::pair key{device, lane};
+        if (auto known = targets_.find(key); known != targets_.end()) {
+            shape = shapes_[key];
             return known->second.get();
         }
         auto &dev = system_.devices()[device];
@@ -61,12 +62,12 @@ public:
         if (!queue) return tl::unexpected(queue.error());
         auto target = std::make_unique<HbfTarget>(system_.devices(), std::move(*queue), stop_);
         for (const auto &place : places_) {
-            if (place.device != device || is_storage(place.tier)) continue;
+            if (lane != 0 || place.device != device || is_storage(place.tier)) continue;
             target->make_gate(dev, place.tier.index);
             break;
         }
-        shapes_[device] = shape;
-        return (targets_[device] = std::move(target)).get();
+        shapes_[key] = shape;
+        return (targets_[key] = std::move(target)).get();
     }
 
     std::string executor_name(size_t device) const override {
@@ -98,8 +99,8 @@ private:
     System &system_;
     std::function<bool()> stop_;
     std::vector<Place> places_;
-    std::map<size_t, std::unique_ptr<HbfTarget>> targets_;
-    std::map<size_t, QueueShape> shapes_;
+    std::map<std::pair<size_t, size_t>, std::unique_ptr<HbfTarget>> targets_; // by device and lane
+    std::map<std::pair<size_t, size_t>, QueueShape> shapes_;
 };
 
 } // namespace

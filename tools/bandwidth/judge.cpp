@@ -121,18 +121,25 @@ void summarize(Row &row) {
     }
 }
 
+std::optional<double> highest_possible(const Row &row) {
+    double most = 0;
+    for (const auto &series : row.references) {
+        for (double one : series.gbs) most = std::max(most, one);
+    }
+    if (most <= 0) return std::nullopt;
+    return impossible * most;
+}
+
 void judge(Row &row, const Machine &machine) {
     if (row.status == Status::pass && row.samples.empty()) {
         row.status = Status::error;
         row.reason = row.interrupted ? "interrupted before a sample was taken" : "no sample was taken in the time given";
     }
     // Not by chance: the whole interval lies above, and above what plain copies reached at their least disturbed.
-    const double least = row.queue.ci95 ? row.queue.ci95->low : row.queue.median;
-    double most = 0;
-    for (const auto &series : row.references) {
-        for (double one : series.gbs) most = std::max(most, one);
-    }
-    if (row.status == Status::pass && most > 0 && least > impossible * most) {
+    const double least = row.queue.ci95 ? row.queue.ci95->low : row.queue.min;
+    const auto limit = highest_possible(row);
+    if (row.status == Status::pass && limit && least > *limit) {
+        const double most = *limit / impossible;
         row.status = Status::fail;
         row.reason =
             fmt::format("impossible figure: {} GB/s is {:.2f} times the fastest plain copy of this run ({} GB/s): the "

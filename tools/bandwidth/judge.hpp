@@ -14,6 +14,9 @@ void judge(Row &row, const Machine &machine);
 // Compares with the floor the profile has for the row, if it has one.
 void judge_floor(Row &row, const Machine &machine, const std::optional<Floor> &floor);
 
+// GB/s that no honest device exceeds here: 1.5 times the fastest plain copy of the run. Nothing without references. [pure]
+std::optional<double> highest_possible(const Row &row);
+
 // What would explain a low figure on this machine, the likeliest first. [pure]
 std::vector<std::string> likely_causes(const Row &row, const Machine &machine);
 

@@ -31,11 +31,13 @@ public:
     virtual const std::vector<Place> &places() const = 0;
     virtual const Inventory &inventory() const = 0;
     virtual uint64_t available(size_t place) = 0; // bytes, as of now
-    virtual Result<measure::Buffer> allocate(size_t place, uint64_t size) = 0;
+    // Pages that cannot be had are Code::unavailable, never silently smaller ones; Buffer.page_size is verified.
+    virtual Result<measure::Buffer> allocate(size_t place, uint64_t size, Pages pages) = 0;
     virtual void free(const measure::Buffer &buffer) = 0;
 
-    // The device's queue, made at first use; `shape` is what it will take, at most what was asked for.
-    virtual Result<measure::Target *> executor(size_t device, QueueShape &shape) = 0;
+    // A queue of the device, made at first use; `shape` is what it will take, at most what was asked for. Lane 0 has a gate;
+    // others are for what runs at the same time, each from a thread of its own.
+    virtual Result<measure::Target *> executor(size_t device, size_t lane, QueueShape &shape) = 0;
     virtual std::string executor_name(size_t device) const = 0; // "host queue"
     virtual std::vector<std::string> pci_addresses(size_t device) const = 0;
 };

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "tools/bandwidth/environment.hpp"
 #include "tools/bandwidth/report.hpp"
 #include "tools/cli/version.hpp"
 #include "tools/output/json.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {
-
-std::string lower(std::string text) {
-    for (auto &c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-    return text;
-}
 
 Json summary_json(const measure::Summary &s) {
     if (s.count == 0) return {};
@@ -82,12 +78,35 @@ Json compared_json(const Row &row, const std::optional<Row::Compared> &compared)
                          {"share", compared->share}});
 }
 
+Json histogram_json(const measure::Histogram &h) {
+    if (h.count() == 0) return {};
+    return Json::object({{"count", h.count()},
+                         {"p50", h.quantile(0.5)},
+                         {"p90", h.quantile(0.9)},
+                         {"p99", h.quantile(0.99)},
+                         {"p999", h.quantile(0.999)},
+                         {"max", h.max()}});
+}
+
+Json latency_json(const LatencySeries &series) {
+    const auto &l = series.latency;
+    return Json::object({{"name", series.name},
+                         {"unit", "ns"},
+                         {"offered_per_second", series.offered > 0 ? Json(series.offered) : Json()},
+                         {"per_second", l.per_second()},
+                         {"total", histogram_json(l.total)},
+                         {"submit", histogram_json(l.submit)},
+                         {"movement", histogram_json(l.movement)},
+                         {"visible", histogram_json(l.visible)}});
+}
+
 Json row_json(const Row &row, const Machine &machine) {
-    auto out = Json::object({{"transfer", fmt::format("{} -> {} -> {}", row.src, row.executor, row.dst)},
+    auto out = Json::object({{"transfer", transfer_name(row)},
+                             {"shape", row.spec.what},
                              {"src", tier_json(machine.places()[row.spec.src])},
                              {"executor", row.executor},
                              {"dst", tier_json(machine.places()[row.spec.dst])},
-                             {"status", lower(to_string(row.status))},
+                             {"status", status_name(row.status)},
                              {"reason", row.reason},
                              {"emulated", row.emulated},
                              {"interrupted", row.interrupted}});
@@ -120,37 +139,19 @@ Json row_json(const Row &row, const Machine &machine) {
                                        {"bound", row.bound},
                                        {"src_pages_by_node", pages_json(row.src_pages)},
                                        {"dst_pages_by_node", pages_json(row.dst_pages)},
+                                       {"pages_asked", row.pages_asked},
                                        {"src_page_bytes", row.src_page_size},
                                        {"dst_page_bytes", row.dst_page_size}}));
-    if (row.latency && row.latency->count() > 0) {
-        const auto &h = *row.latency;
-        out.set("latency_64k", Json::object({{"unit", "ns"},
-                                             {"count", h.count()},
-                                             {"p50", h.quantile(0.5)},
-                                             {"p90", h.quantile(0.9)},
-                                             {"p99", h.quantile(0.99)},
-                                             {"p999", h.quantile(0.999)},
-                                             {"max", h.max()}}));
-    }
+    auto latencies = Json::array();
+    for (const auto &series : row.latencies) latencies.push(latency_json(series));
+    out.set("latencies_64k", latencies);
     out.set("notes", Json::array_of(row.notes)).set("likely_causes", Json::array_of(row.causes));
     auto samples = Json::array();
     for (size_t i = 0; i < row.samples.size(); ++i) samples.push(sample_json(row, i));
     return out.set("samples", samples);
 }
 
-Json environment_json(const Inventory &inventory) {
-    auto settings = Json::object();
-    for (const auto &[name, setting] : inventory.settings) {
-        settings.set(name, Json::object({{"value", setting.value}, {"source", setting.source}, {"error", setting.error}}));
-    }
-    return Json::object({{"kernel", inventory.kernel},
-                         {"cpu", inventory.cpu_model},
-                         {"hypervisor", inventory.hypervisor},
-                         {"boot_id", inventory.boot_id},
-                         {"numa_nodes", inventory.nodes.size()},
-                         {"last_level_cache_bytes", inventory.last_level_cache_bytes},
-                         {"settings", settings}});
-}
+} // namespace
 
 const char *verdict_name(Exit exit) {
     switch (exit) {
@@ -165,8 +166,6 @@ const char *verdict_name(Exit exit) {
     }
 }
 
-} // namespace
-
 std::string report_json(const Run &run, const Machine &machine, const Options &options) {
     auto rows = Json::array();
     for (const auto &row : run.rows) rows.push(row_json(row, machine));
@@ -179,31 +178,13 @@ std::string report_json(const Run &run, const Machine &machine, const Options &o
                              {"arguments", Json::array_of(options.arguments)},
                              {"seed", run.seed},
                              {"launches", 1},
+                             {"git", run.environment.git},
                              {"status", verdict_name(verdict(run))},
                              {"interrupted", run.interrupted},
                              {"closing_line", closing_line(run)}});
-    out.set("environment", environment_json(machine.inventory())).set("rows", rows);
+    out.set("notes", Json::array_of(run.notes));
+    out.set("environment", environment_json(machine.inventory(), run.environment)).set("rows", rows);
     return out.dump();
-}
-
-std::string report_csv(const Run &run) {
-    auto quoted = [](std::string text) {
-        for (size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, 1, '"');
-        return '"' + text + '"';
-    };
-    std::string out =
-        "src,executor,dst,status,emulated,sample,queue_gb_per_s,wall_gb_per_s,queue_seconds,gated,contended,verified\n";
-    for (const auto &row : run.rows) {
-        for (size_t i = 0; i < row.samples.size(); ++i) {
-            const auto &record = row.samples[i];
-            const bool contended = record.contention && record.contention->contended;
-            out +=
-                fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted(row.src), quoted(row.executor), quoted(row.dst),
-                            lower(to_string(row.status)), row.emulated, i + 1, row.gbs[i], row.wall_gbs[i],
-                            record.sample.queue_seconds, record.sample.gated, contended, !record.sample.mismatch);
-        }
-    }
-    return out;
 }
 
 } // namespace hbf::tools::bandwidth

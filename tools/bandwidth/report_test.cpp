@@ -107,6 +107,41 @@ TEST(ReportCsv, HasALineASample) {
     EXPECT_NE(csv.find("\"dram0 (hbm, DRAM, node 0)\",\"host queue\""), std::string::npos);
 }
 
+TEST(ReportOcp, IsJsonLinesWithValidatorsAndADiagnosis) {
+    FakeMachine machine;
+    auto row = row_of({9, 9, 9, 9, 9, 9});
+    row.references.push_back({measure::ReferenceCopy::libc_memcpy, 1, {10, 12}});
+    row.floor = Floor{5, "p", "s", "d"};
+    auto run = run_of(row);
+    run.rows.push_back(row_of({9, 9, 9, 9, 9, 9}));
+    run.rows[1].status = Status::fail;
+    run.rows[1].reason = "data_loss: here";
+    run.rows[1].samples[5].sample.mismatch = measure::Mismatch{64, 1, 2, 3, 4, "a guess"};
+    std::vector<nlohmann::json> lines;
+    const auto text = report_ocp(run, machine, {});
+    for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+        lines.push_back(nlohmann::json::parse(text.substr(at, text.find('\n', at) - at)));
+        EXPECT_EQ(lines.back()["sequenceNumber"], lines.size() - 1);
+    }
+    EXPECT_EQ(lines.front()["schemaVersion"]["major"], 2);
+    EXPECT_TRUE(lines[1]["testRunArtifact"].contains("testRunStart"));
+    EXPECT_EQ(lines.back()["testRunArtifact"]["testRunEnd"]["result"], "FAIL");
+    size_t diagnoses = 0, figures = 0;
+    for (const auto &line : lines) {
+        const auto step = line.value("testStepArtifact", nlohmann::json::object());
+        if (step.contains("diagnosis")) {
+            EXPECT_EQ(step["diagnosis"]["type"], diagnoses++ == 0 ? "PASS" : "FAIL");
+        }
+        if (step.value("measurement", nlohmann::json::object()).value("name", "") != "bandwidth") continue;
+        ++figures;
+        EXPECT_EQ(step["measurement"]["value"], 9);
+        EXPECT_EQ(step["measurement"]["validators"][0]["value"], 5);
+        EXPECT_EQ(step["measurement"]["validators"][1]["value"], 18);
+    }
+    EXPECT_EQ(diagnoses, 2u);
+    EXPECT_EQ(figures, 1u); // what lost data has no bandwidth
+}
+
 TEST(Verdict, FailBeforeErrorBeforePass) {
     bandwidth::Run run;
     EXPECT_EQ(verdict(run), Exit::untested);

@@ -70,11 +70,32 @@ std::string placement(const Row &row) {
     return out;
 }
 
-std::string latency(const measure::Histogram &h) {
-    auto us = [&](double q) { return format_significant(static_cast<double>(h.quantile(q)) / 1e3, 2); };
-    return fmt::format("one 64 KiB copy, submit to completion: p50 {} us, p90 {}, p99 {}, p99.9 {}, max {} us (n {})",
-                       us(0.5), us(0.9), us(0.99), us(0.999), format_significant(static_cast<double>(h.max()) / 1e3, 2),
-                       h.count());
+std::string latency(const LatencySeries &series) {
+    const auto &h = series.latency.total;
+    auto us = [](const measure::Histogram &of, double q) { return format_significant(static_cast<double>(of.quantile(q)) / 1e3, 2); };
+    auto out = fmt::format("one 64 KiB copy, {}: p50 {} us, p90 {}, p99 {}, p99.9 {}, max {} us (n {}, {:.0f} a second)",
+                           series.name, us(h, 0.5), us(h, 0.9), us(h, 0.99), us(h, 0.999), us(h, 1), h.count(),
+                           series.latency.per_second());
+    if (series.offered > 0) return out + fmt::format("; offered {:.0f} a second", series.offered);
+    out += fmt::format("; p50 of submit {}, movement {}", us(series.latency.submit, 0.5), us(series.latency.movement, 0.5));
+    if (series.latency.visible.count() > 0) out += fmt::format(", visible to the reader {} us", us(series.latency.visible, 0.5));
+    return out;
+}
+
+// One of many shapes: a line is enough.
+std::string shape_line(const Row &row) {
+    auto out = fmt::format("{:<36} {}", row.spec.what, coloured(figure(row), Colour::bold));
+    if (row.one_thread) {
+        const auto &reference = row.references[row.one_thread->reference];
+        out += fmt::format("  {} of {} x1", percent(row.one_thread->share), measure::to_string(reference.kind));
+    }
+    return out;
+}
+
+std::string pages_line(const Row &row) {
+    auto got = [](uint64_t bytes) { return bytes == 0 ? std::string("no memory pages") : format_size(bytes); };
+    return fmt::format("pages asked for: {}; got, as the kernel says: source {}, destination {}", row.pages_asked,
+                       got(row.src_page_size), got(row.dst_page_size));
 }
 
 Colour colour_of(Status status) {
@@ -104,7 +125,7 @@ private:
 
 void row_lines(Text &text, const Row &row, const Options &options) {
     auto under = [&](const std::string &what) { text.line(&row, "      " + what); };
-    auto name = fmt::format("{} -> {} -> {}", row.src, row.executor, row.dst);
+    const auto name = transfer_name(row);
     auto status = coloured(fmt::format("{:<6}", to_string(row.status)), colour_of(row.status));
     if (row.status != Status::pass) {
         text.line(&row, fmt::format("{}{}", status, name));
@@ -112,7 +133,9 @@ void row_lines(Text &text, const Row &row, const Options &options) {
         for (const auto &cause : row.causes) under("likely cause: " + cause);
         return;
     }
-    text.line(&row, fmt::format("{}{}  {}", status, name, coloured(figure(row), Colour::bold)));
+    const bool shape_only = row.spec.op_size != 0 && !options.verbose;
+    text.line(&row, status + (shape_only ? shape_line(row) : name + "  " + coloured(figure(row), Colour::bold)));
+    if (shape_only) return;
     under(fmt::format("{}; verified: every byte of {} samples", spread(row), row.samples.size()));
     if (row.one_thread) {
         under(fmt::format("{} of the best reference copy on one thread{} (same run: {})", percent(row.one_thread->share),
@@ -125,7 +148,8 @@ void row_lines(Text &text, const Row &row, const Options &options) {
         under(fmt::format("floor {} GB/s of profile '{}' ({}, {}): reached", format_significant(row.floor->gbs),
                           row.floor->profile, row.floor->source, row.floor->date));
     }
-    if (row.latency && row.latency->count() > 0) under(latency(*row.latency));
+    for (const auto &series : row.latencies) under(latency(series));
+    if (row.pages_asked != "best" || options.verbose) under(pages_line(row));
     if (options.verbose || row.storage) under(shape(row));
     if (options.verbose) {
         under(clocks(row));
@@ -152,6 +176,12 @@ std::string to_string(Status status) {
     return "?";
 }
 
+std::string status_name(Status status) {
+    auto text = to_string(status);
+    for (auto &c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    return text;
+}
+
 std::string to_string(PageCache cache) {
     switch (cache) {
     case PageCache::not_used:
@@ -174,14 +204,20 @@ std::string pages_text(const std::map<int, size_t> &pages) {
     return out;
 }
 
+std::string transfer_name(const Row &row) {
+    const char *arrow = row.spec.direction == RowSpec::Direction::both ? "<->" : "->";
+    auto out = fmt::format("{} {} {} {} {}", row.src, arrow, row.executor, arrow, row.dst);
+    return row.spec.what.empty() ? out : out + ", " + row.spec.what;
+}
+
 std::string figure(const Row &row) {
     const auto width = row.queue.half_width();
     auto out = gbs(row.queue.median, width) + " GB/s";
     if (width) out += fmt::format(" ± {:.1f}%", *width * 100);
-    if (row.is_contended()) out += fmt::format(" CONTENDED ({} of {} samples)", row.contended, row.samples.size());
+    if (row.is_contended()) out += fmt::format(" CONTENDED ({} of {} {})", row.contended, row.samples.size(), row.sampled);
     if (row.cache_hot) out += " cache-hot";
     if (row.page_cache == PageCache::hot) out += " page_cache=hot";
-    if (!width) out += fmt::format(" ({} samples are too few for an interval)", row.queue.count);
+    if (!width) out += fmt::format(" ({} {} are too few for an interval)", row.queue.count, row.sampled);
     if (row.interrupted) out += " (interrupted)";
     return out;
 }
@@ -208,7 +244,8 @@ std::string closing_line(const Run &run) {
                            run.interrupted ? " (interrupted)" : "", emulated);
     }
     if (head.status != Status::pass) {
-        return fmt::format("No bandwidth: {} -> {}: {}{}", head.src, head.dst, head.reason, emulated);
+        const auto name = head.dst.empty() ? head.src : head.src + " -> " + head.dst;
+        return fmt::format("No bandwidth: {}: {}{}", name, head.reason, emulated);
     }
     return fmt::format("Measured bandwidth: {}{}", figure(head), emulated);
 }
@@ -224,6 +261,7 @@ std::string report_text(const Run &run, const Machine &machine, const Options &o
                                    inventory.hypervisor.empty() ? "" : ", virtual machine (" + inventory.hypervisor + ")",
                                    inventory.kernel, setting("thp"), setting("numa_balancing")));
     text.line(nullptr, fmt::format("seed {}; bytes are copied bytes, counted once; 1 GB = 1e9 bytes", run.seed));
+    for (const auto &note : run.notes) text.line(nullptr, note);
     for (const auto &row : run.rows) row_lines(text, row, options);
     if (run.interrupted) text.line(nullptr, "interrupted: what was measured until then is shown");
     text.line(nullptr, closing_line(run));

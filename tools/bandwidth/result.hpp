@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "conformance/measure/contention.hpp"
-#include "conformance/measure/histogram.hpp"
 #include "conformance/measure/placement.hpp"
 #include "conformance/measure/reference.hpp"
 #include "conformance/measure/statistics.hpp"
 #include "conformance/measure/transfer.hpp"
+#include "tools/bandwidth/environment.hpp"
 #include "tools/bandwidth/rows.hpp"
 
 namespace hbf::tools::bandwidth {
@@ -25,9 +25,19 @@ enum class Status {
 };
 std::string to_string(Status status);
 
+constexpr double default_seconds(bool sweep) {
+    return sweep ? 60 : 20;
+}
+
 struct SampleRecord {
     measure::Sample sample;
     std::optional<measure::Contention> contention;
+};
+
+struct LatencySeries {
+    std::string name; // "cold, closed loop"
+    double offered = 0; // copies a second, 0: closed loop
+    measure::Latency latency;
 };
 
 struct ReferenceSeries {
@@ -63,7 +73,8 @@ struct Row {
     double overhead_us = 0;            // median of wall less queue clock, a sample
     std::string stopped;               // which rule ended sampling
     bool interrupted = false;
-    size_t contended = 0; // samples
+    const char *sampled = "samples"; // what gbs holds one of each: "launches" over several processes
+    size_t contended = 0;            // of them
 
     std::vector<ReferenceSeries> references;
     struct Compared {
@@ -79,10 +90,11 @@ struct Row {
     measure::CpuPlace cpu;
     bool bound = false;
     std::map<int, size_t> src_pages, dst_pages; // by node
-    uint64_t src_page_size = 0, dst_page_size = 0;
+    uint64_t src_page_size = 0, dst_page_size = 0; // as the kernel says
+    std::string pages_asked = "best";
     PageCache page_cache = PageCache::not_used;
 
-    std::optional<measure::Histogram> latency;                            // of 64 KiB, closed loop
+    std::vector<LatencySeries> latencies; // of 64 KiB, the first is cold in a closed loop
     bool is_contended() const { return contended * 10 > samples.size(); } // more than a tenth of the samples
 };
 
@@ -92,6 +104,8 @@ struct Run {
     std::string libhbf_version;
     uint64_t seed = 0;
     double elapsed_seconds = 0;
+    Environment environment;
+    std::vector<std::string> notes; // what holds for all rows
     bool interrupted = false;
 };
 

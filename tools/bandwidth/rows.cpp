@@ -23,6 +23,14 @@ std::optional<size_t> first_memory(const Machine &machine, size_t device) {
     return std::nullopt;
 }
 
+void add_pair(std::vector<RowSpec> &rows, size_t a, size_t b) {
+    using Direction = RowSpec::Direction;
+    const char *beside = "while the other direction runs";
+    rows.push_back({.src = a, .dst = b, .what = beside, .direction = Direction::forward});
+    rows.push_back({.src = b, .dst = a, .what = beside, .direction = Direction::backward});
+    rows.push_back({.src = a, .dst = b, .what = "sum of both directions", .direction = Direction::both});
+}
+
 template <class Known>
 tl::unexpected<std::string> unknown(const char *what, const std::string &name, const Known &known) {
     return tl::unexpected(
@@ -79,6 +87,19 @@ std::string label(const Machine &machine, size_t place) {
                        media_name(p.tier.media), p.tier.numa_node < 0 ? "unknown" : std::to_string(p.tier.numa_node));
 }
 
+std::vector<RowSpec> executor_rows(const Machine &machine, const std::vector<RowSpec> &rows) {
+    std::vector<RowSpec> out;
+    for (const auto &row : rows) {
+        for (const auto &node : machine.inventory().nodes) {
+            if (node.cpus.empty()) continue;
+            out.push_back(row);
+            out.back().executor_node = node.id;
+            out.back().what = fmt::format("executor on node {}", node.id);
+        }
+    }
+    return out;
+}
+
 tl::expected<std::vector<RowSpec>, std::string> choose_rows(const Machine &machine, const Options &options) {
     const auto &places = machine.places();
     std::vector<std::string> known{"hbm", "hbf", "cold"}, devices;
@@ -107,7 +128,11 @@ tl::expected<std::vector<RowSpec>, std::string> choose_rows(const Machine &machi
     };
     for (size_t i = 0; i < places.size(); ++i) {
         if (!wanted[i] || !on_device(places[i])) continue;
-        if (options.matrix) {
+        if (options.bidirectional) {
+            for (size_t j = i + 1; j < places.size(); ++j) {
+                if (wanted[j] && on_device(places[j])) add_pair(rows, i, j);
+            }
+        } else if (options.matrix) {
             for (size_t j = 0; j < places.size(); ++j) {
                 if (wanted[j] && on_device(places[j])) add({i, j});
             }

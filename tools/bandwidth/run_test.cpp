@@ -38,8 +38,8 @@ TEST(Run, AnHonestMachineMeasuresEveryTier) {
         EXPECT_GT(row.queue.median, 0);
         EXPECT_EQ(row.one_thread.has_value(), !row.storage);
         EXPECT_FALSE(row.emulated);
-        ASSERT_TRUE(row.latency);
-        EXPECT_EQ(row.latency->count(), 16u);
+        ASSERT_EQ(row.latencies.size(), 1u);
+        EXPECT_EQ(row.latencies[0].latency.total.count(), 16u);
     }
     EXPECT_TRUE(run.rows[0].cache_hot);                // 1 MiB a buffer
     EXPECT_EQ(run.rows[2].page_cache, PageCache::hot); // the fake's storage is memory: nothing reached a device

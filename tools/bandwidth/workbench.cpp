@@ -15,14 +15,24 @@ constexpr uint64_t granule = 64 << 10;
 constexpr uint64_t staging_bytes = 8 << 20;
 constexpr uint64_t storage_bytes = 64 << 20; // nothing of it stays in a cache: O_DIRECT, and it is said if not
 
+Pages pages_of(const std::string &name) {
+    const std::pair<const char *, Pages> known[] = {
+        {"4k", Pages::p4k}, {"thp", Pages::thp}, {"2m", Pages::p2m}, {"1g", Pages::p1g}};
+    for (auto [text, pages] : known) {
+        if (name == text) return pages;
+    }
+    return Pages::best;
+}
+
 } // namespace
 
 Workbench::Workbench(Machine &machine, const std::vector<RowSpec> &rows, const Options &options)
-    : machine_(machine), options_(options) {
+    : machine_(machine), options_(options), pages_(pages_of(options.pages)) {
     std::set<std::pair<size_t, Role>> needed;
     for (const auto &row : rows) {
         needed.insert({row.src, Role::source});
         needed.insert({row.dst, Role::destination});
+        largest_op_ = std::max(largest_op_, row.op_size);
     }
     for (const auto &[place, role] : needed) ++roles_[place];
 }
@@ -39,9 +49,15 @@ uint64_t Workbench::plan(size_t place, uint64_t &wanted) {
     for (const auto &[other, count] : roles_) {
         if (is_storage(places[other].tier) == storage && places[other].device == places[place].device) buffers += count;
     }
-    auto arena = measure::plan_arena(machine_.inventory().last_level_cache_bytes,
-                                     options_.size != 0 ? options_.size : (storage ? storage_bytes : 0), available, buffers,
-                                     options_.size != 0 && options_.size < granule ? 4 : granule);
+    auto plan = [&](uint64_t asked) {
+        return measure::plan_arena(machine_.inventory().last_level_cache_bytes, asked, available, buffers,
+                                   options_.size != 0 && options_.size < granule ? 4 : granule);
+    };
+    auto arena = plan(options_.size != 0 ? options_.size : (storage ? storage_bytes : 0));
+    // Larger for a larger copy, if there is room; on storage no copy of a sweep is worth more space.
+    if (options_.size == 0 && !storage && largest_op_ > arena.bytes) {
+        if (const auto larger = plan(largest_op_); larger.bytes >= largest_op_) arena = larger;
+    }
     wanted = storage ? 0 : arena.wanted;
     auto [known, added] = planned_.try_emplace(place, arena.bytes);
     return known->second;
@@ -49,7 +65,9 @@ uint64_t Workbench::plan(size_t place, uint64_t &wanted) {
 
 Result<measure::Buffer> Workbench::get(size_t place, Role role, uint64_t bytes) {
     if (auto held = held_.find({place, role}); held != held_.end()) return held->second;
-    auto buffer = machine_.allocate(place, bytes);
+    // Storage has no pages, and what the CPU looks through is not under test.
+    const bool tested = !is_storage(machine_.places()[place].tier) && (role == Role::source || role == Role::destination);
+    auto buffer = machine_.allocate(place, bytes, tested ? pages_ : Pages::best);
     if (buffer) held_[{place, role}] = *buffer;
     return buffer;
 }
@@ -79,7 +97,7 @@ Result<Workbench::Pair> Workbench::buffers(const RowSpec &row) {
     const auto &places = machine_.places();
     for (size_t i = 0; i < places.size(); ++i) {
         if (places[i].device != places[row.src].device || !places[i].tier.cpu_access) continue;
-        auto staging = get(i, Role::staging, staging_bytes);
+        auto staging = get(i, row.direction == RowSpec::Direction::backward ? Role::staging_back : Role::staging, staging_bytes);
         if (!staging) return tl::unexpected(staging.error());
         out.staging = *staging;
         return out;

@@ -27,16 +27,17 @@ public:
     Result<Pair> buffers(const RowSpec &row);
 
 private:
-    enum class Role { source, destination, staging };
+    enum class Role { source, destination, staging, staging_back };
     Result<measure::Buffer> get(size_t place, Role role, uint64_t bytes);
     uint64_t plan(size_t place, uint64_t &wanted);
 
     Machine &machine_;
     const Options &options_;
+    Pages pages_;
     std::map<size_t, uint64_t> roles_;   // buffers each place must hold
     std::map<size_t, uint64_t> planned_; // bytes of each
     std::map<std::pair<size_t, Role>, measure::Buffer> held_;
-    uint64_t memory_left_ = 0;
+    uint64_t largest_op_ = 0; // of any row
 };
 
 } // namespace hbf::tools::bandwidth

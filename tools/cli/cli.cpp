@@ -17,7 +17,7 @@ struct Adder {
     CLI::App &app;
     const Option &option;
 
-    void operator()(bool *target) const { app.add_flag(option.names, *target, option.help); }
+    void operator()(bool *target) const { place(app.add_flag(option.names, *target, option.help)); }
     void operator()(std::string *target) const { value(app.add_option(option.names, *target, option.help)); }
     void operator()(std::vector<std::string> *target) const {
         auto *added = app.add_option(option.names, *target, option.help)->delimiter(',');
@@ -82,7 +82,11 @@ struct Adder {
     }
 
 private:
+    void place(CLI::Option *added) const {
+        if (!option.group.empty()) added->group(option.group == hidden_option ? "" : option.group);
+    }
     void value(CLI::Option *added) const {
+        place(added);
         if (!option.value.empty()) added->type_name(option.value);
         if (option.required) added->required();
     }
@@ -114,6 +118,7 @@ std::vector<std::string> names_of(const std::vector<Command> &commands) {
 std::vector<std::string> option_names(const CLI::App &app) {
     std::vector<std::string> names;
     for (const auto *option : app.get_options()) {
+        if (option->get_group().empty()) continue; // hidden
         for (const auto &name : option->get_lnames()) names.push_back("--" + name);
     }
     return names;

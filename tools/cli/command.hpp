@@ -46,7 +46,9 @@ struct Option {
     std::string value; // what help calls the value: "FILE", "BYTES"; unused for a flag
     std::string help;  // the default is said here
     bool required = false;
+    std::string group = ""; // heading in the help, "" for "Options"; hidden_option: not shown
 };
+constexpr const char *hidden_option = "hidden";
 
 struct Command {
     std::string name;

@@ -69,6 +69,10 @@ std::string Json::dump() const {
     return impl_->value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+std::string Json::line() const {
+    return impl_->value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 tl::expected<Json, std::string> Json::parse(std::string_view text) {
     try {
         Json out;
@@ -96,6 +100,11 @@ std::optional<std::string> Json::text() const {
 std::optional<double> Json::number() const {
     if (!impl_->value.is_number()) return std::nullopt;
     return impl_->value.get<double>();
+}
+
+std::optional<bool> Json::boolean() const {
+    if (!impl_->value.is_boolean()) return std::nullopt;
+    return impl_->value.get<bool>();
 }
 
 size_t Json::size() const {

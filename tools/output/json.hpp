@@ -46,12 +46,14 @@ public:
     Json &set(std::string_view key, Json value); // returns *this
     Json &push(Json value);
     std::string dump() const; // indented, with a final newline; broken UTF-8 is replaced
+    std::string line() const; // the same on one line
 
     // Reading, for the few files we read. Absent or of another type: empty.
     static tl::expected<Json, std::string> parse(std::string_view text); // the error has line and column
     std::optional<Json> get(std::string_view key) const;
     std::optional<std::string> text() const;
     std::optional<double> number() const;
+    std::optional<bool> boolean() const;
     size_t size() const;
     std::optional<Json> at(size_t index) const;
     std::vector<std::string> keys() const;
