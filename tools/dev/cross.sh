@@ -4,6 +4,9 @@
 
 readonly cross_folder=build-aarch64
 
+# What has to run on every architecture. The tools are compiled from the same sources on top of these.
+readonly cross_suites=core,host,kernels,sdk
+
 # Names of this machine's folders and tools, added to tools/cross/aarch64-linux-gnu.ini.
 cross_local_file() {
     local cache=''
@@ -38,6 +41,6 @@ cross_test() { # FILTER
     make_sysroot "$cross_folder/sysroot"
     configure_cross
     say "Testing in $cross_folder (aarch64 under qemu-user)"
-    tools/dev/run_tests.py "$cross_folder" --filter "$1" --suite "${suite:-}" --timeout-multiplier 6 \
+    tools/dev/run_tests.py "$cross_folder" --filter "$1" --suite "${suite:-$cross_suites}" --timeout-multiplier 6 \
         --skip-cases tools/cross/qemu-skip.txt
 }

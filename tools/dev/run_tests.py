@@ -25,7 +25,7 @@ def introspect(folder, what):
 def select(tests, suite, text):
     """The tests to run and the GoogleTest filter for them. TEXT names tests; where it names none, single cases."""
     if suite:
-        tests = [t for t in tests if any(s.split(':')[-1] == suite for s in t['suite'])]
+        tests = [t for t in tests if any(s.split(':')[-1] in suite.split(',') for s in t['suite'])]
     if not text:
         return tests, None
     pattern = text if any(c in text for c in '*?[') else f'*{text}*'
@@ -111,7 +111,7 @@ def closing_line(tally):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('folder')
-    parser.add_argument('--suite', default='')
+    parser.add_argument('--suite', default='', help='one or more, with commas between')
     parser.add_argument('--filter', default='')
     parser.add_argument('--wrapper', default='', help='command that starts each test')
     parser.add_argument('--timeout-multiplier', default='1')

@@ -64,6 +64,7 @@ class Select(unittest.TestCase):
 
     def test_suite(self):
         self.assertEqual(self.names('tsan', ''), (['core fabric'], None))
+        self.assertEqual(self.names('tsan,project', ''), (['core fabric', 'install'], None))
 
     def test_a_filter_names_programs_first(self):
         self.assertEqual(self.names('', 'Fabric'), (['core fabric'], None))

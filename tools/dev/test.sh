@@ -11,7 +11,7 @@ Builds and runs every test, then says "N passed, N failed". Each GoogleTest case
   --sanitize=address  with AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer, in build-asan
   --sanitize=thread   the suite "tsan" with ThreadSanitizer, in build-tsan
   --compiler=NAME     with another compiler, such as clang-19, in build-NAME
-  --suite=NAME        only one suite, such as core
+  --suite=NAME[,NAME]  only these suites, such as core
   --arch=aarch64      cross-compiled, run by qemu-user, in build-aarch64
   FILTER              only test programs whose name contains FILTER (* and ? are wildcards);
                       where none does, only the cases whose name contains it
