@@ -70,26 +70,30 @@ int run_launches(const Options &options) {
     auto combined = bandwidth::combine(launches);
     if (!combined) return refuse(Exit::error, combined.error());
     const auto &run = combined->run;
-    return deliver(options.json ? bandwidth::launches_json(*combined, options) : bandwidth::launches_text(run), run, options);
+    return deliver(options.json ? bandwidth::launches_json(*combined, options) : bandwidth::launches_text(run), run,
+                   options);
 }
 
 std::string conflict(const Options &o) {
     if (o.json + o.csv + o.jsonl > 1) return "--json, --jsonl and --csv exclude each other";
-    if (o.matrix + o.bidirectional + (o.numa == "all") > 1) return "--matrix, --bidirectional and --numa all exclude each other";
+    if (o.matrix + o.bidirectional + (o.numa == "all") > 1)
+        return "--matrix, --bidirectional and --numa all exclude each other";
     if (o.sweep && (o.bidirectional || o.numa == "all")) return "--sweep goes with neither --bidirectional nor --numa all";
     if (o.launches > 1 && (o.csv || o.jsonl)) return "--launches reports as text or with --json";
     return "";
 }
 
-tl::expected<std::vector<bandwidth::RowSpec>, std::string> rows_for(const bandwidth::Machine &machine, const Options &options) {
+tl::expected<std::vector<bandwidth::RowSpec>, std::string> rows_for(const bandwidth::Machine &machine,
+                                                                    const Options &options) {
     auto rows = bandwidth::choose_rows(machine, options);
     if (!rows || rows->empty()) return rows;
     if (options.numa == "all") return bandwidth::executor_rows(machine, *rows);
     if (!options.sweep) return rows;
     const auto first = rows->front();
-    const bool storage = bandwidth::is_storage(machine.places()[first.src].tier) ||
-                         bandwidth::is_storage(machine.places()[first.dst].tier);
-    for (auto &one : bandwidth::sweep_of(first, storage, options.size != 0 ? options.size : UINT64_MAX)) rows->push_back(one);
+    const bool storage =
+        bandwidth::is_storage(machine.places()[first.src].tier) || bandwidth::is_storage(machine.places()[first.dst].tier);
+    for (auto &one : bandwidth::sweep_of(first, storage, options.size != 0 ? options.size : UINT64_MAX))
+        rows->push_back(one);
     return rows;
 }
 
@@ -151,17 +155,19 @@ std::vector<Option> bandwidth_options(Options &o) {
     const char *what = "What is measured", *shape = "In which shape", *how = "For how long", *judged = "Against what",
                *output = "Output";
     return {
-        {"--tier,--mode", &o.tiers, "NAME|KIND", "only these tiers: a name (dram0) or a kind (hbm, hbf, cold); repeatable", false,
-         what},
+        {"--tier,--mode", &o.tiers, "NAME|KIND", "only these tiers: a name (dram0) or a kind (hbm, hbf, cold); repeatable",
+         false, what},
         {"--device", &o.device, "NAME", "only this device", false, what},
         {"--matrix", &o.matrix, "", "every ordered pair of tiers", false, what},
-        {"--bidirectional", &o.bidirectional, "", "every pair of two tiers, both ways at once: each way and the sum", false, what},
+        {"--bidirectional", &o.bidirectional, "", "every pair of two tiers, both ways at once: each way and the sum", false,
+         what},
         {"--sweep", &o.sweep, "",
-         "also the first transfer in copies of 4 KiB..1 GiB, at depth 1..16, gathered, scattered and cache-hot", false, what},
+         "also the first transfer in copies of 4 KiB..1 GiB, at depth 1..16, gathered, scattered and cache-hot", false,
+         what},
         {"--latency", &o.latency, "",
          "also 64 KiB copies one by one: cold and hot, by stage, and at 50, 80 and 95 % of the highest rate", false, what},
-        {"--numa", Choice{&o.numa, {"local", "all"}}, "local|all", "'all': from every NUMA node to every tier (default local)",
-         false, what},
+        {"--numa", Choice{&o.numa, {"local", "all"}}, "local|all",
+         "'all': from every NUMA node to every tier (default local)", false, what},
         {"--size", Bytes{&o.size, 4096}, "BYTES",
          "bytes of each buffer: 64KiB, 256MiB, 1GB, 1GiB (default: max of 4 x cache, 256MiB)", false, shape},
         {"--op-size", Bytes{&o.op_size, 4096}, "BYTES", "bytes of one copy (default 1MiB)", false, shape},
@@ -169,20 +175,21 @@ std::vector<Option> bandwidth_options(Options &o) {
         {"--pages", Choice{&o.pages, {"4k", "thp", "2m", "1g", "best"}}, "SIZE",
          "memory pages: 4k, thp, 2m, 1g, or best (default); what was got is verified and shown", false, shape},
         {"--no-affinity", &o.no_affinity, "", "do not bind threads to the memory's node", false, shape},
-        {"--samples", Number{&o.samples, 1, 100000}, "N", "samples of each transfer, fewer if the time is up (default 30)", false,
-         how},
-        {"--time", Real{&o.seconds, 0.1, 86400}, "SECONDS", "for all transfers together (default 20; with --sweep 60)", false, how},
+        {"--samples", Number{&o.samples, 1, 100000}, "N", "samples of each transfer, fewer if the time is up (default 30)",
+         false, how},
+        {"--time", Real{&o.seconds, 0.1, 86400}, "SECONDS", "for all transfers together (default 20; with --sweep 60)",
+         false, how},
         {"--warm-up", Real{&o.warm_up, 0.001, 3600}, "SECONDS",
          "warm-up of each transfer at most (default a tenth of its share)", false, how},
         {"--target-ci", Real{&o.target_ci, 0.01, 100}, "PERCENT",
          "go on until the interval is this narrow, or the time is up", false, how},
         {"--launches", Number{&o.launches, 1, 1000}, "N",
-         "processes, one after the other, each with its own run; ± is then that over launches, from 6 on (default 1)", false, how},
+         "processes one after the other, each with its own run; from 6 on, ± is that over launches (default 1)", false, how},
         {"--seed", Number{&o.seed, 1, UINT32_MAX}, "N",
          "seed of the test data and orders, to repeat a run (default: random, printed)", false, how},
         {"--as-launch", Number{&o.launch_seed, 1, UINT32_MAX}, "SEED", "", false, hidden_option},
-        {"--profile", &o.profile, "FILE", "judge against the floors in this JSON file (profile, source, date, floors)", false,
-         judged},
+        {"--profile", &o.profile, "FILE", "judge against the floors in this JSON file (profile, source, date, floors)",
+         false, judged},
         {"--json", &o.json, "", "one JSON document with every sample", false, output},
         {"--jsonl", &o.jsonl, "", "JSON Lines, Open Compute Project test and validation format 2.0", false, output},
         {"--csv", &o.csv, "", "a line for each sample", false, output},

@@ -25,8 +25,8 @@ public:
 
     size_t size() const;
 
-    // Copies `size` bytes in pieces of `piece`, each thread a contiguous part, `passes` times; seconds from release to the last
-    // one's end. A release costs as much as a small copy: many passes are one run.
+    // Copies `size` bytes in pieces of `piece`, each thread a contiguous part, `passes` times; seconds from release to the
+    // last one's end. A release costs as much as a small copy: many passes are one run.
     double run(ReferenceCopy kind, size_t threads, std::byte *dst, const std::byte *src, uint64_t size, uint64_t piece,
                uint32_t passes = 1);
 

@@ -39,7 +39,8 @@ TEST(Reference, PassesTakeTheTimeOfThatManyCopies) {
     auto least = [&](uint32_t passes) {
         double best = 1;
         for (int i = 0; i < 20; ++i)
-            best = std::min(best, team.run(ReferenceCopy::libc_memcpy, 1, dst.data(), src.data(), src.size(), 65536, passes));
+            best =
+                std::min(best, team.run(ReferenceCopy::libc_memcpy, 1, dst.data(), src.data(), src.size(), 65536, passes));
         return best;
     };
     const double one = least(1), many = least(50);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bandwidth/environment.hpp"
 
-#include "git_commit.hpp"
-
 #include <algorithm>
 #include <fstream>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "git_commit.hpp"
 #include "tools/output/size.hpp"
 
 namespace hbf::tools::bandwidth {

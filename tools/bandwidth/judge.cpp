@@ -121,6 +121,18 @@ void summarize(Row &row) {
     }
 }
 
+std::optional<Row::Limit> physical_limit(const Row &row, const Machine &machine) {
+    std::optional<Row::Limit> out;
+    for (auto place : {row.spec.src, row.spec.dst}) {
+        const auto &tier = machine.places()[place].tier;
+        const double gbs = static_cast<double>(tier.nominal_bandwidth) * 1e-9;
+        // Each of two directions at once has the whole of a full-duplex link: their sum is held against none.
+        if (gbs <= 0 || row.spec.direction == RowSpec::Direction::both || (out && out->gbs <= gbs)) continue;
+        out = {gbs, row.queue.median / gbs, tier.name};
+    }
+    return out;
+}
+
 std::optional<double> highest_possible(const Row &row) {
     double most = 0;
     for (const auto &series : row.references) {
@@ -145,6 +157,15 @@ void judge(Row &row, const Machine &machine) {
             fmt::format("impossible figure: {} GB/s is {:.2f} times the fastest plain copy of this run ({} GB/s): the "
                         "device completes before its data has moved, or the clock is wrong",
                         format_significant(row.queue.median), row.queue.median / most, format_significant(most));
+    }
+    row.limit = physical_limit(row, machine);
+    // What stays in a cache does not pass through the tier.
+    if (row.status == Status::pass && row.limit && !row.cache_hot && row.page_cache != PageCache::hot &&
+        least > row.limit->gbs) {
+        row.status = Status::fail;
+        row.reason = fmt::format("above the physical limit: {} GB/s, tier {} does {} GB/s at most: the data did not pass "
+                                 "through it, or the clock is wrong",
+                                 format_significant(row.queue.median), row.limit->tier, format_significant(row.limit->gbs));
     }
     if (row.status != Status::pass) return;
     if (row.cache_hot) {

@@ -8,6 +8,9 @@ namespace hbf::tools::bandwidth {
 
 void summarize(Row &row); // fills the figures that follow from the samples
 
+// The smaller of the bandwidths that its tiers declare as their most, nothing where neither does. [pure]
+std::optional<Row::Limit> physical_limit(const Row &row, const Machine &machine);
+
 // An impossible figure (above 1.5x the best reference) fails the test itself; a low one gets its likely causes.
 void judge(Row &row, const Machine &machine);
 

@@ -41,6 +41,29 @@ TEST(Judge, TheBestReferenceOfEachThreadCountCounts) {
     EXPECT_NEAR(row.all_threads->share, 10.0 / 12, 0.01);
 }
 
+TEST(Judge, AboveThePhysicalLimitIsAFailureOfTheTest) {
+    FakeMachine machine;
+    machine.places_[0].tier.nominal_bandwidth = 11'000'000'000;
+    auto row = row_of(10, 12);
+    judge(row, machine);
+    EXPECT_EQ(row.status, Status::pass) << row.reason;
+    ASSERT_TRUE(row.limit);
+    EXPECT_NEAR(row.limit->share, 10.0 / 11, 0.01);
+    machine.places_[0].tier.nominal_bandwidth = 9'000'000'000;
+    auto above = row_of(10, 12);
+    judge(above, machine);
+    EXPECT_EQ(above.status, Status::fail);
+    EXPECT_NE(above.reason.find("above the physical limit"), std::string::npos) << above.reason;
+    auto hot = row_of(10, 12);
+    hot.cache_hot = true; // it never reached the tier
+    judge(hot, machine);
+    EXPECT_EQ(hot.status, Status::pass) << hot.reason;
+    machine.places_[0].tier.nominal_bandwidth = 0;
+    auto unknown = row_of(10, 12);
+    judge(unknown, machine);
+    EXPECT_FALSE(unknown.limit);
+}
+
 TEST(Judge, CausesAreNamedWellBelowOneThread) {
     FakeMachine machine;
     machine.places_[0].tier.degraded = true;

@@ -76,13 +76,14 @@ tl::expected<Launched, std::string> combine(const std::vector<Launch> &launches)
                                               said.empty() ? "" : ": ", said.substr(0, said.find_last_not_of('\n') + 1)));
         }
         if (i > 0 && rows->size() != out.run.rows.size()) {
-            return tl::unexpected(fmt::format("launch {} measured {} transfers, the first {}: this host changed meanwhile", i + 1,
-                                              rows->size(), out.run.rows.size()));
+            return tl::unexpected(fmt::format("launch {} measured {} transfers, the first {}: this host changed meanwhile",
+                                              i + 1, rows->size(), out.run.rows.size()));
         }
         out.run.rows.resize(rows->size());
         for (size_t r = 0; r < rows->size(); ++r) add(out.run.rows[r], *rows->at(r), i + 1, i == 0);
         out.run.interrupted |= flag_of(*document, "interrupted");
-        if (i == 0) out.run.started = text_of(*document, "started"), out.run.libhbf_version = text_of(*document, "libhbf_version");
+        if (i == 0)
+            out.run.started = text_of(*document, "started"), out.run.libhbf_version = text_of(*document, "libhbf_version");
         if (auto took = document->get("elapsed_seconds")) out.run.elapsed_seconds += took->number().value_or(0);
         out.documents.push_back(std::move(*document));
     }
@@ -103,10 +104,10 @@ std::string launches_text(const Run &run) {
         line(row, fmt::format("{}{}  {}", coloured(status, Colour::green), row.src, coloured(figure(row), Colour::bold)));
         std::string medians;
         for (double one : row.gbs) medians += (medians.empty() ? "" : ", ") + format_significant(one);
-        const auto how = row.queue.ci95 ? fmt::format("95% CI {}..{} by order statistics over the launches",
-                                                      format_significant(row.queue.ci95->low),
-                                                      format_significant(row.queue.ci95->high))
-                                        : fmt::format("no ±: an interval over launches takes {}", measure::StopRule::fewest);
+        const auto how = row.queue.ci95
+                             ? fmt::format("95% CI {}..{} by order statistics over the launches",
+                                           format_significant(row.queue.ci95->low), format_significant(row.queue.ci95->high))
+                             : fmt::format("no ±: an interval over launches takes {}", measure::StopRule::fewest);
         line(row, fmt::format("      median of {} launches' medians: {}; {}", row.gbs.size(), medians, how));
     }
     if (run.interrupted) out += "interrupted: what was measured until then is shown\n";
@@ -118,18 +119,19 @@ std::string launches_json(const Launched &launched, const Options &options) {
     auto rows = Json::array();
     for (const auto &row : run.rows) {
         const bool good = row.status == Status::pass;
-        rows.push(Json::object({{"transfer", row.src},
-                                {"status", status_name(row.status)},
-                                {"reason", row.reason},
-                                {"emulated", row.emulated},
-                                {"unit", "GB/s"},
-                                {"median", good ? Json(row.queue.median) : Json()},
-                                {"ci95_low", good && row.queue.ci95 ? Json(row.queue.ci95->low) : Json()},
-                                {"ci95_high", good && row.queue.ci95 ? Json(row.queue.ci95->high) : Json()},
-                                {"half_width", good ? Json(row.queue.half_width()) : Json()},
-                                {"interval", row.queue.ci95 ? "order statistics of launch medians" : "none: fewer than 6 launches"},
-                                {"contended_launches", row.contended},
-                                {"launch_medians", Json::array_of(row.gbs)}}));
+        rows.push(Json::object(
+            {{"transfer", row.src},
+             {"status", status_name(row.status)},
+             {"reason", row.reason},
+             {"emulated", row.emulated},
+             {"unit", "GB/s"},
+             {"median", good ? Json(row.queue.median) : Json()},
+             {"ci95_low", good && row.queue.ci95 ? Json(row.queue.ci95->low) : Json()},
+             {"ci95_high", good && row.queue.ci95 ? Json(row.queue.ci95->high) : Json()},
+             {"half_width", good ? Json(row.queue.half_width()) : Json()},
+             {"interval", row.queue.ci95 ? "order statistics of launch medians" : "none: fewer than 6 launches"},
+             {"contended_launches", row.contended},
+             {"launch_medians", Json::array_of(row.gbs)}}));
     }
     auto out = Json::object({{"schema", "hbf.bandwidth.launches"},
                              {"schema_version", schema_version},

@@ -19,7 +19,8 @@ struct Launch {
     std::string messages; // and to stderr
 };
 
-// Starts `program` with `arguments`, and forwards the signal `interrupted()` names, once. The error says why it did not start.
+// Starts `program` with `arguments`, and forwards the signal `interrupted()` names, once. The error says why it did not
+// start.
 tl::expected<Launch, std::string> launch(const std::string &program, const std::vector<std::string> &arguments,
                                          const std::function<int()> &interrupted);
 

@@ -11,11 +11,12 @@ namespace hbf::tools::bandwidth {
 namespace {
 
 Launch of(double median, const std::string &more = "", const std::string &status = "pass") {
-    return {0,
-            fmt::format(R"({{"started": "now", "elapsed_seconds": 2, "interrupted": false, "rows": [{{"transfer": "a -> q -> b",
+    return {
+        0,
+        fmt::format(R"({{"started": "now", "elapsed_seconds": 2, "interrupted": false, "rows": [{{"transfer": "a -> q -> b",
             "status": "{}", "reason": "why", "bandwidth": {{"median": {}}} {}}}]}})",
-                        status, median, more),
-            ""};
+                    status, median, more),
+        ""};
 }
 
 TEST(Launches, SixGiveAnIntervalOverTheirMedians) {

@@ -39,7 +39,8 @@ void add_references(Live &live, Teams &teams) {
     std::set<size_t> threads{1};
     if (live.row.spec.op_size == 0) threads.insert(live.team->size());
     for (auto count : threads) {
-        for (auto kind : {ReferenceCopy::libc_memcpy, ReferenceCopy::streaming}) live.row.references.push_back({kind, count, {}});
+        for (auto kind : {ReferenceCopy::libc_memcpy, ReferenceCopy::streaming})
+            live.row.references.push_back({kind, count, {}});
     }
 }
 
@@ -96,8 +97,9 @@ void give_up(Live &live, const Error &error) {
         live.transfer.reset();
         return;
     }
-    const bool no_room = (error.code == Code::exhausted || error.code == Code::unsupported || error.code == Code::unavailable) &&
-                         live.row.samples.empty();
+    const bool no_room =
+        (error.code == Code::exhausted || error.code == Code::unsupported || error.code == Code::unavailable) &&
+        live.row.samples.empty();
     live.row.status = error.code == Code::data_loss ? Status::fail : no_room ? Status::skipped : Status::error;
     live.row.reason = fmt::format("{}: {}", to_string(error.code), error.message);
     if (error.offset != no_place) live.row.reason += fmt::format(" (offset {:#x})", error.offset);
@@ -130,15 +132,18 @@ void open(Live &live, Machine &machine, Workbench &bench, const Options &options
     }
     row.wanted_bytes = pair->wanted;
     row.bytes = pair->bytes;
-    if (spec.op_size != 0) row.bytes = std::min(row.bytes, std::max(row.storage ? cold_storage_bytes : pair->wanted, spec.op_size));
+    if (spec.op_size != 0)
+        row.bytes = std::min(row.bytes, std::max(row.storage ? cold_storage_bytes : pair->wanted, spec.op_size));
     if (spec.bytes != 0) row.bytes = std::min(row.bytes, spec.bytes);
     row.cache_hot = !row.storage && row.bytes < pair->wanted;
     row.src_page_size = pair->src.page_size;
     row.dst_page_size = pair->dst.page_size;
     row.pages_asked = options.pages;
-    row.depth = spec.depth != 0 ? std::min(spec.depth, shape.depth) : std::min(shape.depth, static_cast<uint32_t>(options.depth));
+    row.depth =
+        spec.depth != 0 ? std::min(spec.depth, shape.depth) : std::min(shape.depth, static_cast<uint32_t>(options.depth));
     const auto commands = spec.batch_ops != 0 ? std::min(spec.batch_ops, shape.commands) : shape.commands;
-    const auto plan = measure::plan_batches(row.bytes, spec.op_size != 0 ? spec.op_size : options.op_size, row.depth, commands);
+    const auto plan =
+        measure::plan_batches(row.bytes, spec.op_size != 0 ? spec.op_size : options.op_size, row.depth, commands);
     row.op_size = plan.op_size;
     row.batch_ops = plan.batch_ops;
     live.transfer.emplace(**target, pair->src, pair->dst, pair->staging, row.bytes, plan, row.depth, seed, spec.order);

@@ -26,15 +26,15 @@ struct Live {
 
 using Teams = std::map<std::vector<int>, std::shared_ptr<measure::ReferenceTeam>>; // by CPUs: rows share them
 
-void give_up(Live &live, const Error &error);   // its status and reason from the error
-void bind(Live &live, const Options &options);  // this thread to the row's CPUs
+void give_up(Live &live, const Error &error);  // its status and reason from the error
+void bind(Live &live, const Options &options); // this thread to the row's CPUs
 void open(Live &live, Machine &machine, Workbench &bench, const Options &options, Teams &teams, uint32_t most_depth,
           uint32_t seed);
 
 // Of `moved` bytes; `before` is the use of the CPUs when it began.
 void record(Row &row, const measure::Sample &taken, uint64_t moved, const std::optional<measure::CpuUse> &before);
-void sample(Live &live, Machine &machine); // one, with one of each reference
+void sample(Live &live, Machine &machine);                // one, with one of each reference
 void measure_latency(Live &live, const Options &options); // of one granule, after the samples
-void finish(Live &live, const Machine &machine); // placement, figures, verdict
+void finish(Live &live, const Machine &machine);          // placement, figures, verdict
 
 } // namespace hbf::tools::bandwidth

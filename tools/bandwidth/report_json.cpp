@@ -129,6 +129,9 @@ Json row_json(const Row &row, const Machine &machine) {
     }
     out.set("references", references).set("efficiency_one_thread", compared_json(row, row.one_thread));
     out.set("efficiency_all_threads", compared_json(row, row.all_threads));
+    out.set("limit",
+            row.limit ? Json::object({{"bandwidth", row.limit->gbs}, {"tier", row.limit->tier}, {"share", row.limit->share}})
+                      : Json());
     out.set("floor", row.floor ? Json::object({{"bandwidth", row.floor->gbs},
                                                {"profile", row.floor->profile},
                                                {"source", row.floor->source},

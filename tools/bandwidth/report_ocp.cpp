@@ -34,7 +34,8 @@ Json validator(const char *type, const std::string &name, Json value) {
 
 Json bandwidth_measurement(const Row &row) {
     auto validators = Json::array();
-    if (row.floor) validators.push(validator("GREATER_THAN_OR_EQUAL", "floor of profile " + row.floor->profile, row.floor->gbs));
+    if (row.floor)
+        validators.push(validator("GREATER_THAN_OR_EQUAL", "floor of profile " + row.floor->profile, row.floor->gbs));
     if (const auto most = highest_possible(row)) {
         validators.push(validator("LESS_THAN_OR_EQUAL", "1.5 times the fastest plain copy of this run", *most));
     }
@@ -54,8 +55,7 @@ void samples(Lines &lines, size_t id, const Row &row) {
         lines.step(id, "measurementSeriesElement",
                    Json::object({{"index", i}, {"measurementSeriesId", series}, {"value", row.gbs[i]}}));
     }
-    lines.step(id, "measurementSeriesEnd",
-               Json::object({{"measurementSeriesId", series}, {"totalCount", row.gbs.size()}}));
+    lines.step(id, "measurementSeriesEnd", Json::object({{"measurementSeriesId", series}, {"totalCount", row.gbs.size()}}));
 }
 
 void row_lines(Lines &lines, size_t id, const Row &row) {
@@ -64,9 +64,10 @@ void row_lines(Lines &lines, size_t id, const Row &row) {
     uint64_t wrong = 0;
     for (const auto &one : row.samples) wrong += one.sample.mismatch ? one.sample.mismatch->wrong_words : 0;
     if (judged && !row.samples.empty()) {
-        lines.step(id, "measurement", Json::object({{"name", "wrong words"},
-                                                    {"value", wrong},
-                                                    {"validators", Json::array().push(validator("EQUAL", "no data loss", 0))}}));
+        lines.step(id, "measurement",
+                   Json::object({{"name", "wrong words"},
+                                 {"value", wrong},
+                                 {"validators", Json::array().push(validator("EQUAL", "no data loss", 0))}}));
     }
     // Bytes that did not arrive have no speed.
     if (wrong == 0 && judged && !row.gbs.empty()) {
@@ -75,9 +76,10 @@ void row_lines(Lines &lines, size_t id, const Row &row) {
     }
     if (judged) {
         const bool pass = row.status == Status::pass;
-        lines.step(id, "diagnosis", Json::object({{"verdict", pass ? "bandwidth-pass" : "bandwidth-fail"},
-                                                  {"type", pass ? "PASS" : "FAIL"},
-                                                  {"message", pass ? figure(row) : row.reason}}));
+        lines.step(id, "diagnosis",
+                   Json::object({{"verdict", pass ? "bandwidth-pass" : "bandwidth-fail"},
+                                 {"type", pass ? "PASS" : "FAIL"},
+                                 {"message", pass ? figure(row) : row.reason}}));
     } else if (row.status == Status::error) {
         lines.step(id, "error", Json::object({{"symptom", "bandwidth-not-measured"}, {"message", row.reason}}));
     }
@@ -96,19 +98,21 @@ std::string report_ocp(const Run &run, const Machine &machine, const Options &op
     software.push(Json::object({{"softwareInfoId", "1"}, {"name", "libhbf"}, {"version", run.libhbf_version}}));
     auto hardware = Json::array();
     hardware.push(Json::object({{"hardwareInfoId", "0"}, {"name", inventory.cpu_model}}));
-    lines.run("testRunStart",
-              Json::object({{"name", "hbf bandwidth"},
-                            {"version", tool_version()},
-                            {"commandLine", fmt::format("{}", fmt::join(options.arguments, " "))},
-                            {"parameters", Json::object({{"seed", run.seed}})},
-                            {"dutInfo", Json::object({{"dutInfoId", inventory.boot_id},
-                                                      {"softwareInfos", software},
-                                                      {"hardwareInfos", hardware}})}}));
+    lines.run("testRunStart", Json::object({{"name", "hbf bandwidth"},
+                                            {"version", tool_version()},
+                                            {"commandLine", fmt::format("{}", fmt::join(options.arguments, " "))},
+                                            {"parameters", Json::object({{"seed", run.seed}})},
+                                            {"dutInfo", Json::object({{"dutInfoId", inventory.boot_id},
+                                                                      {"softwareInfos", software},
+                                                                      {"hardwareInfos", hardware}})}}));
     for (size_t i = 0; i < run.rows.size(); ++i) row_lines(lines, i, run.rows[i]);
     const auto exit = verdict(run);
-    lines.run("testRunEnd",
-              Json::object({{"status", exit == Exit::error ? "ERROR" : exit == Exit::untested ? "SKIP" : "COMPLETE"},
-                            {"result", exit == Exit::pass ? "PASS" : exit == Exit::fail ? "FAIL" : "NOT_APPLICABLE"}}));
+    lines.run("testRunEnd", Json::object({{"status", exit == Exit::error      ? "ERROR"
+                                                     : exit == Exit::untested ? "SKIP"
+                                                                              : "COMPLETE"},
+                                          {"result", exit == Exit::pass   ? "PASS"
+                                                     : exit == Exit::fail ? "FAIL"
+                                                                          : "NOT_APPLICABLE"}}));
     return lines.take();
 }
 

@@ -72,13 +72,16 @@ std::string placement(const Row &row) {
 
 std::string latency(const LatencySeries &series) {
     const auto &h = series.latency.total;
-    auto us = [](const measure::Histogram &of, double q) { return format_significant(static_cast<double>(of.quantile(q)) / 1e3, 2); };
+    auto us = [](const measure::Histogram &of, double q) {
+        return format_significant(static_cast<double>(of.quantile(q)) / 1e3, 2);
+    };
     auto out = fmt::format("one 64 KiB copy, {}: p50 {} us, p90 {}, p99 {}, p99.9 {}, max {} us (n {}, {:.0f} a second)",
                            series.name, us(h, 0.5), us(h, 0.9), us(h, 0.99), us(h, 0.999), us(h, 1), h.count(),
                            series.latency.per_second());
     if (series.offered > 0) return out + fmt::format("; offered {:.0f} a second", series.offered);
     out += fmt::format("; p50 of submit {}, movement {}", us(series.latency.submit, 0.5), us(series.latency.movement, 0.5));
-    if (series.latency.visible.count() > 0) out += fmt::format(", visible to the reader {} us", us(series.latency.visible, 0.5));
+    if (series.latency.visible.count() > 0)
+        out += fmt::format(", visible to the reader {} us", us(series.latency.visible, 0.5));
     return out;
 }
 
@@ -143,6 +146,10 @@ void row_lines(Text &text, const Row &row, const Options &options) {
                                                         row.references[row.all_threads->reference].threads)
                                           : "",
                           references(row)));
+    }
+    if (row.limit) {
+        under(fmt::format("{} of the {} GB/s that tier {} does at most", percent(row.limit->share),
+                          format_significant(row.limit->gbs), row.limit->tier));
     }
     if (row.floor) {
         under(fmt::format("floor {} GB/s of profile '{}' ({}, {}): reached", format_significant(row.floor->gbs),

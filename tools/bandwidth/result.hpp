@@ -35,7 +35,7 @@ struct SampleRecord {
 };
 
 struct LatencySeries {
-    std::string name; // "cold, closed loop"
+    std::string name;   // "cold, closed loop"
     double offered = 0; // copies a second, 0: closed loop
     measure::Latency latency;
 };
@@ -84,17 +84,23 @@ struct Row {
     };
     std::optional<Compared> one_thread, all_threads; // the best reference on one thread, and on one thread a CPU
 
+    struct Limit {                 // what the slower of its tiers can do at most, as declared
+        double gbs = 0, share = 0; // share of it that the row reached
+        std::string tier;
+    };
+    std::optional<Limit> limit;
+
     std::optional<Floor> floor;
     std::vector<std::string> notes, causes;
 
     measure::CpuPlace cpu;
     bool bound = false;
-    std::map<int, size_t> src_pages, dst_pages; // by node
+    std::map<int, size_t> src_pages, dst_pages;    // by node
     uint64_t src_page_size = 0, dst_page_size = 0; // as the kernel says
     std::string pages_asked = "best";
     PageCache page_cache = PageCache::not_used;
 
-    std::vector<LatencySeries> latencies; // of 64 KiB, the first is cold in a closed loop
+    std::vector<LatencySeries> latencies;                                 // of 64 KiB, the first is cold in a closed loop
     bool is_contended() const { return contended * 10 > samples.size(); } // more than a tenth of the samples
 };
 

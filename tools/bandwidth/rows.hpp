@@ -35,7 +35,8 @@ std::string label(const Machine &machine, size_t place); // "dram0 (hbm, DRAM, n
 std::vector<RowSpec> executor_rows(const Machine &machine, const std::vector<RowSpec> &rows); // each row from each node
 
 // Memory tiers copy within themselves; storage is written from and read into the first memory tier of its device. With
-// `matrix` every ordered pair, with `bidirectional` every pair of two tiers in both directions at once. The error names an unknown tier or device, with the nearest known one.
+// `matrix` every ordered pair, with `bidirectional` every pair of two tiers in both directions at once. The error names an
+// unknown tier or device, with the nearest known one.
 tl::expected<std::vector<RowSpec>, std::string> choose_rows(const Machine &machine, const Options &options);
 
 } // namespace hbf::tools::bandwidth

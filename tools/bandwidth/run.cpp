@@ -19,8 +19,7 @@ class Runner {
 public:
     Runner(Machine &machine, const std::vector<RowSpec> &specs, const Options &options, const RunHooks &hooks)
         : machine_(machine), options_(options), hooks_(hooks), bench_(machine, specs, options),
-          home_(measure::allowed_cpus()),
-          seconds_(options.seconds > 0 ? options.seconds : default_seconds(options.sweep)),
+          home_(measure::allowed_cpus()), seconds_(options.seconds > 0 ? options.seconds : default_seconds(options.sweep)),
           most_depth_(static_cast<uint32_t>(options.depth)) {
         for (const auto &spec : specs) {
             rows_.emplace_back().row.spec = spec;

@@ -40,7 +40,8 @@ TEST(Sweep, HasEverySizeTheGranuleFirst) {
     ASSERT_EQ(sizes.size(), 19u);
     for (size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(sizes[i], uint64_t{4096} << i);
     EXPECT_EQ(std::count_if(rows.begin(), rows.end(), [](const RowSpec &row) { return row.depth > 0; }), 4);
-    EXPECT_EQ(std::count_if(rows.begin(), rows.end(), [](const RowSpec &r) { return r.order != measure::Order::in_place; }), 2);
+    EXPECT_EQ(std::count_if(rows.begin(), rows.end(), [](const RowSpec &r) { return r.order != measure::Order::in_place; }),
+              2);
     for (const auto &row : sweep_of({}, false, 1 << 20)) EXPECT_LE(row.op_size, 1u << 20);
 }
 

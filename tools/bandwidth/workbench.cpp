@@ -97,7 +97,8 @@ Result<Workbench::Pair> Workbench::buffers(const RowSpec &row) {
     const auto &places = machine_.places();
     for (size_t i = 0; i < places.size(); ++i) {
         if (places[i].device != places[row.src].device || !places[i].tier.cpu_access) continue;
-        auto staging = get(i, row.direction == RowSpec::Direction::backward ? Role::staging_back : Role::staging, staging_bytes);
+        auto staging =
+            get(i, row.direction == RowSpec::Direction::backward ? Role::staging_back : Role::staging, staging_bytes);
         if (!staging) return tl::unexpected(staging.error());
         out.staging = *staging;
         return out;

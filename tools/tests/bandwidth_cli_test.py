@@ -70,6 +70,8 @@ class Bandwidth(unittest.TestCase):
                                 (['--device', 'nope'], 'unknown device'), (['--size', '1XB'], 'unknown unit'),
                                 (['--size', '0'], 'smallest'), (['--samples', '0'], '--samples'),
                                 (['--no-verify'], "unknown option '--no-verify'"), (['--json', '--csv'], 'exclude'),
+                                (['--matrix', '--bidirectional'], 'exclude'), (['--pages', '3m'], 'one of'),
+                                (['--launches', '2', '--csv'], '--launches'), (['--as-launh', '1'], 'unknown option'),
                                 (['--profile', self.path('missing.json')], 'missing.json'), (['extra'], 'extra')):
             done = self.run_hbf('bandwidth', *arguments)
             self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
@@ -81,6 +83,94 @@ class Bandwidth(unittest.TestCase):
         done = self.run_hbf('bandwidth')
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn('none-such', done.stderr)
+
+    def test_no_plugin_is_77_and_one_that_does_not_work_is_3(self):
+        self.env['HBF_PLUGIN_PATH'] = self.path('none')
+        os.mkdir(self.path('none'))
+        done = self.run_hbf('bandwidth')
+        # Plugins that were installed with the command may still be found.
+        if done.returncode != 0:
+            self.assertEqual(done.returncode, 77, done.stderr)
+            self.assertIn('no plugin was found', done.stderr)
+        os.mkdir(self.path('bad'))
+        with open(self.path('bad/bad.plugin.toml'), 'w', encoding='utf-8') as manifest:
+            manifest.write('not a manifest')
+        self.env['HBF_PLUGIN_PATH'] = self.path('bad')
+        done = self.run_hbf('bandwidth')
+        if done.returncode != 0:
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn('no device could be opened', done.stderr)
+
+    def test_launches_are_processes_with_seeds_of_their_own(self):
+        done = self.run_hbf('bandwidth', '--launches', '6', '--seed', '7', '--json', *QUICK)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(report['schema'], 'hbf.bandwidth.launches')
+        self.assertEqual([d['seed'] for d in report['documents']], [8, 9, 10, 11, 12, 13])
+        row = report['rows'][0]
+        medians = sorted(d['rows'][0]['bandwidth']['median'] for d in report['documents'])
+        self.assertEqual(sorted(row['launch_medians']), medians)
+        self.assertEqual((row['ci95_low'], row['ci95_high']), (medians[0], medians[-1]))
+        done = self.run_hbf('bandwidth', '--launches', '2', '--output', self.path('r.txt'), *QUICK)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn('2 launches are too few for an interval', done.stdout)
+        with open(self.path('r.txt'), encoding='utf-8') as report:
+            self.assertIn("median of 2 launches' medians", report.read())
+
+    def test_launches_end_with_the_first_that_is_refused(self):
+        done = self.run_hbf('bandwidth', '--launches', '6', '--tier', 'drm0')
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stderr.count('unknown tier'), 1)
+
+    def test_an_interruption_of_launches_keeps_the_finished_ones(self):
+        child = subprocess.Popen([HBF, 'bandwidth', '--launches', '1000', '--json', *QUICK], env=self.env,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        children = f'/proc/{child.pid}/task/{child.pid}/children'
+        # Once a launch is there, signals are handled; when it comes after that makes no difference.
+        while child.poll() is None and os.path.exists(children):
+            with open(children, encoding='ascii') as listed:
+                if listed.read():
+                    break
+            time.sleep(0.02)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=120)
+        self.assertEqual(child.returncode, 128 + signal.SIGINT, out + err)
+        if out:  # else it came before the first launch had anything to tell
+            self.assertTrue(json.loads(out)['interrupted'])
+
+    def test_pages_asked_for_are_got_or_it_says_so(self):
+        done = self.run_hbf('bandwidth', '--pages', '4k', *QUICK)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn('pages asked for: 4k; got, as the kernel says: source 4 KiB, destination 4 KiB', done.stdout)
+        done = self.run_hbf('bandwidth', '--pages', '1g', *QUICK)
+        self.assertIn(done.returncode, (0, 77), done.stdout + done.stderr)
+        self.assertIn('source 1 GiB' if done.returncode == 0 else 'unavailable', done.stdout)
+
+    def test_json_lines_end_with_the_verdict(self):
+        done = self.run_hbf('bandwidth', '--jsonl', *QUICK)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([line['sequenceNumber'] for line in lines], list(range(len(lines))))
+        self.assertEqual(lines[-1]['testRunArtifact']['testRunEnd'], {'status': 'COMPLETE', 'result': 'PASS'})
+
+    def test_the_shapes_of_a_transfer(self):
+        quick = ['--size', '1MiB', '--samples', '6', '--warm-up', '0.01', '--time', '60', '--json']
+        done = self.run_hbf('bandwidth', '--tier', 'dram0', '--sweep', '--latency', *quick)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        rows = json.loads(done.stdout)['rows']
+        shapes = [row['shape'] for row in rows]
+        for shape in ('64 KiB a copy', '1 MiB a copy', '16 x 64 KiB, gathered', '64 KiB a copy, queue depth 16'):
+            self.assertIn(shape, shapes)
+        self.assertNotIn('2 MiB a copy', shapes)  # --size bounds it
+        self.assertEqual(len(rows[0]['latencies_64k']), 5)
+        done = self.run_hbf('bandwidth', '--tier', 'dram0', '--numa', 'all', *quick)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        report = json.loads(done.stdout)
+        self.assertTrue(all('executor on node' in row['shape'] for row in report['rows']))
+        if report['environment']['numa_nodes'] < 2:
+            self.assertIn('one NUMA node', report['notes'][0])
+        done = self.run_hbf('bandwidth', '--tier', 'dram0', '--bidirectional', *quick)
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)  # one tier has no two directions
 
     def test_nothing_to_test_is_77(self):
         # Another process holds the storage folder: this one has no cold tier, and that is no failure.
