@@ -5,6 +5,7 @@
 #include <numa.h>
 #endif
 #include <algorithm>
+#include <array>
 #include <system_error>
 
 #include <pthread.h>
@@ -22,29 +23,44 @@ unsigned allowed_cpus() {
     return std::max(1u, std::thread::hardware_concurrency()); // more CPUs than the set can name
 }
 
-// Keeps the calling thread to one of the nodes that its CPUs belong to. Best effort: unpinned is slower, not wrong. Without
-// an allocation: a thread has nobody to tell that there was no memory.
+#ifdef HBF_HAVE_NUMA
+// The node of each CPU a cpu_set_t can name, -1 unknown. Asked once in the process: libnuma fills its own tables at the
+// first question without a lock. A plain array, since a worker has nobody to tell that there was no memory.
+const std::array<int, CPU_SETSIZE> &nodes_of_cpus() {
+    static const auto nodes = [] {
+        std::array<int, CPU_SETSIZE> found;
+        const bool known = numa_available() >= 0;
+        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) found[static_cast<size_t>(cpu)] = known ? numa_node_of_cpu(cpu) : -1;
+        return found;
+    }();
+    return nodes;
+}
+#endif
+
+// Keeps the calling thread to one of the nodes that its CPUs belong to. Best effort: unpinned is slower, not wrong.
 void keep_to_a_node([[maybe_unused]] unsigned number) {
 #ifdef HBF_HAVE_NUMA
     cpu_set_t allowed;
-    if (numa_available() < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    const auto cpus_of = [&allowed](int node) {
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    const auto &nodes = nodes_of_cpus();
+    const auto cpus_of = [&](int node) {
         cpu_set_t here;
         CPU_ZERO(&here);
-        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-            if (CPU_ISSET(cpu, &allowed) && numa_node_of_cpu(cpu) == node) CPU_SET(cpu, &here);
+        for (size_t cpu = 0; cpu < nodes.size(); ++cpu)
+            if (nodes[cpu] == node && CPU_ISSET(cpu, &allowed)) CPU_SET(cpu, &here);
         return here;
     };
-    unsigned nodes = 0;
-    for (int node = 0; node <= numa_max_node(); ++node) {
+    const int last = *std::max_element(nodes.begin(), nodes.end());
+    unsigned populated = 0;
+    for (int node = 0; node <= last; ++node) {
         const cpu_set_t here = cpus_of(node);
-        nodes += CPU_COUNT(&here) > 0;
+        populated += CPU_COUNT(&here) > 0;
     }
-    if (nodes < 2) return;
+    if (populated < 2) return;
     unsigned passed = 0;
-    for (int node = 0; node <= numa_max_node(); ++node) {
+    for (int node = 0; node <= last; ++node) {
         const cpu_set_t here = cpus_of(node);
-        if (CPU_COUNT(&here) == 0 || passed++ != number % nodes) continue;
+        if (CPU_COUNT(&here) == 0 || passed++ != number % populated) continue;
         (void)pthread_setaffinity_np(pthread_self(), sizeof(cpu_set_t), &here);
         return;
     }
