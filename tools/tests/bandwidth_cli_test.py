@@ -25,7 +25,7 @@ class Bandwidth(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix='hbf-cli-')
         self.addCleanup(self.folder.cleanup)
-        self.env = {k: v for k, v in os.environ.items() if not k.startswith('HBF_')}
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith('HBF_') and k != 'NO_COLOR'}
         self.env.update(HOME=self.folder.name, XDG_CACHE_HOME=self.folder.name, XDG_CONFIG_HOME=self.folder.name,
                         HBF_PLUGIN_PATH=PLUGINS)
 
