@@ -154,13 +154,16 @@ TEST(Toml, KeysOfVeryManyPartsAreRefusedWhereTheyStand) {
 
 TEST(Toml, DotsElsewhereAreNoParts) {
     const std::string dots(1000, '.');
-    const auto tree = parse_toml("# " + dots + "\na.b.c = \"" + dots + "\"\nd = '" + dots + "'\ne = \"\"\"\n" + dots +
-                                     "\\\"\"\"\" # " + dots + "\nf = [" + [] {
-                                         std::string numbers;
-                                         for (int i = 0; i < 100; ++i) numbers += "1.5, ";
-                                         return numbers;
-                                     }() + "]\n",
-                                 "f");
+    const auto tree = parse_toml(
+        "# " + dots + "\na.b.c = \"" + dots + "\"\nd = '" + dots + "'\ne = \"\"\"\n" + dots + "\\\"\"\"\" # " + dots +
+            "\nf = [" +
+            [] {
+                std::string numbers;
+                for (int i = 0; i < 100; ++i) numbers += "1.5, ";
+                return numbers;
+            }() +
+            "]\n",
+        "f");
     ASSERT_TRUE(tree) << tree.error().message;
     EXPECT_EQ(tree->find("d")->text, dots);
     EXPECT_EQ(tree->find("f")->items.size(), 100u);

@@ -21,11 +21,11 @@ size_t utf8_length(std::string_view text) {
     for (size_t i = 1; i < length; ++i) {
         if ((byte(i) & 0xc0) != 0x80) return 0;
     }
-    if (first == 0xe0 && byte(1) < 0xa0) return 0;                              // overlong
-    if (first == 0xed && byte(1) >= 0xa0) return 0;                             // surrogate
-    if (first == 0xf0 && byte(1) < 0x90) return 0;                              // overlong
-    if (first == 0xf4 && byte(1) >= 0x90) return 0;                             // above U+10FFFF
-    if (first == 0xc2 && byte(1) < 0xa0) return 0;                              // C1 control
+    if (first == 0xe0 && byte(1) < 0xa0) return 0;  // overlong
+    if (first == 0xed && byte(1) >= 0xa0) return 0; // surrogate
+    if (first == 0xf0 && byte(1) < 0x90) return 0;  // overlong
+    if (first == 0xf4 && byte(1) >= 0x90) return 0; // above U+10FFFF
+    if (first == 0xc2 && byte(1) < 0xa0) return 0;  // C1 control
     // Line and paragraph separators, and what turns the direction of writing: U+2028 to U+202E, U+2066 to U+2069.
     if (first == 0xe2 && byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) return 0;
     if (first == 0xe2 && byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9) return 0;

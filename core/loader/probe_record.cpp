@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr int cache_format = 1;
 constexpr size_t longest_text = 1200; // a message of 1,024 bytes and what stands around it
-constexpr size_t most_notes = 17;      // those of the log, and that of what was printed
+constexpr size_t most_notes = 17;     // those of the log, and that of what was printed
 constexpr std::array step_words = {"start", "load", "query", "probe", "create", "destroy"};
 
 std::string dump(const json &document) {

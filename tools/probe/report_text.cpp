@@ -90,8 +90,8 @@ std::string report_text(const Selection &selection) {
     for (const Candidate &candidate : selection.candidates) {
         if (candidate.reason != Reason::selected) continue;
         text += fmt::format("{} {}  {}{}{}\n", coloured(printable(candidate.name), Colour::bold),
-                            printable(candidate.version), printable(candidate.vendor),
-                            candidate.pinned ? ", pinned" : "", candidate.probe_cached ? ", from an earlier probe" : "");
+                            printable(candidate.version), printable(candidate.vendor), candidate.pinned ? ", pinned" : "",
+                            candidate.probe_cached ? ", from an earlier probe" : "");
         for (const ProbedDevice &device : candidate.devices) text += device_text(device);
         text += "\n";
     }

@@ -25,7 +25,7 @@ enum class VerifiedBy : uint8_t { nobody, kernel, readback, next_read };
 
 struct Completion {
     uint64_t value = 0;
-    Code code = Code::ok;   // cancelled, data_loss, ...
+    Code code = Code::ok;                        // cancelled, data_loss, ...
     VerifiedBy verified_by = VerifiedBy::nobody; // the weakest of the value's integrity copies
     uint64_t checked_bytes = 0; // bytes whose checksum was compared, not merely recorded, while doing this value
 };
@@ -42,7 +42,7 @@ public:
     // poisoned queue refuses with its first failure.
     Result<Point> submit(const Batch &batch);
 
-    uint64_t completed();                  // [any thread] highest completed value; never blocks
+    uint64_t completed(); // [any thread] highest completed value; never blocks
     // [any thread] Of a completed value, also a failed one; Code::busy if it is not completed. What was verified is kept for
     // the last values only, for older ones it reads as nobody and 0.
     Result<Completion> status(uint64_t value);
@@ -50,8 +50,8 @@ public:
     // [any thread] Result of the value: its error if it failed. Code::timeout leaves the work pending.
     Result<Completion> wait(uint64_t value, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
 
-    // [any thread] Called once, from the core's progress thread (made at first use). It may submit, poll and register further
-    // callbacks; it may not wait.
+    // [any thread] Called once, from the core's progress thread (made at first use). It may submit, poll and register
+    // further callbacks; it may not wait.
     Result<> on_complete(uint64_t value, std::function<void(const Result<Completion> &)> callback);
 
     // [any thread] What has not reached the device is removed; the rest stays in flight and its result is discarded. Either
