@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "hbf/sdk/failure.hpp"
+#include "hbf/sdk/shell/build_facts.hpp"
 #include "memory/address_range.hpp"
 #include "memory/memory_tier.hpp"
 #include "memory/placement.hpp"
@@ -24,11 +25,7 @@ using namespace hbf::host;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
+constexpr bool sanitized = hbf::sdk::shell::sanitizer_kind != HBF_SANITIZER_NONE;
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "hbf/sdk/shell/build_facts.hpp"
 #include "testing.hpp"
 #include "uring_engine.hpp"
 
@@ -129,9 +130,8 @@ TEST(Limits, FileSizeLimitIsExhaustedNotASignal) {
 }
 
 TEST(Limits, NoDescriptorsLeftIsExhausted) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "the sanitizer needs descriptors for its own checks";
-#endif
+    if (sdk::shell::sanitizer_kind == HBF_SANITIZER_ADDRESS)
+        GTEST_SKIP() << "the sanitizer needs descriptors for its own checks";
     ScratchDirectory scratch;
     EXPECT_EQ(in_child([&] {
                   auto tier = open_at(scratch.path());
