@@ -48,9 +48,13 @@ build_folder() {
 
 # configure FOLDER SANITIZER COMPILER. Sanitizer builds are not optimised much: compiling is most of their cost.
 configure() {
-    local folder=$1 options=()
+    local folder=$1 options=() again=(ninja -C "$1" build.ninja) # does something only if a meson.build changed
     if [[ -f $folder/build.ninja ]]; then
-        ninja -C "$folder" build.ninja >"$folder/configure.log" 2>&1 && return # new only if a meson.build changed
+        # Made when a library was not there yet: look again. GoogleTest may have come without us.
+        if ((packages_installed)) || ! grep -q libgtest "$folder/build.ninja"; then
+            again=(meson setup --reconfigure "$folder")
+        fi
+        "${again[@]}" >"$folder/configure.log" 2>&1 && return
         tail -n 15 "$folder/configure.log" >&2
         fail "$exit_undecided" "meson could not configure $folder again after a change" \
             "its whole log is $folder/meson-logs/meson-log.txt; ./dev clean starts anew"

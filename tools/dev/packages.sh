@@ -5,6 +5,7 @@
 readonly package_list=tools/dev/packages.txt
 allow_install=1 # 0 after --no-install
 apt_lists_fresh=0
+packages_installed=0 # 1 once this command has installed some
 
 is_debian() { have dpkg-query && have apt-get; }
 
@@ -94,6 +95,7 @@ apt_install() {
     log=$(mktemp)
     apt install -y --no-install-recommends "$@" >"$log" 2>&1 || apt_failed "$log" "apt-get install $*"
     rm -f "$log"
+    packages_installed=1
 }
 
 # need GROUP...: afterwards everything of these groups is there, or the command has ended.
