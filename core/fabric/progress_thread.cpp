@@ -82,7 +82,10 @@ void ProgressThread::leave(QueueCore &queue) noexcept {
     ProgressThread &self = instance();
     {
         std::lock_guard lock(self.mutex_);
-    } // from here on it is not taken hold of again
+        const auto ending = queue.weak_from_this();
+        std::erase_if(self.queues_,
+                      [&](const auto &known) { return !known.owner_before(ending) && !ending.owner_before(known); });
+    } // from here on it is not taken hold of again: the caller's reference may be the last
     while (self.held_.load(std::memory_order_acquire) == &queue) std::this_thread::yield();
 }
 
@@ -100,7 +103,10 @@ bool ProgressThread::serve(size_t index, bool &moved) noexcept {
         std::lock_guard lock(mutex_);
         if (index >= queues_.size()) return false;
         queue = queues_[index].lock();
-        if (!queue || !queue->wants_progress()) return true; // let go under the lock: nobody sees it held
+        if (!queue || !queue->wants_progress()) {
+            queue.reset(); // under the lock, so that who leaves afterwards holds the last reference
+            return true;
+        }
         held_.store(queue.get(), std::memory_order_release);
     }
     moved |= queue->pump();
