@@ -84,7 +84,7 @@ TierInfo tier_from(const hbf_tier_info &raw, uint32_t index) {
     tier.index = index;
     tier.kind = static_cast<TierKind>(raw.kind);
     tier.media = raw.media;
-    tier.emulated = raw.reality == HBF_REALITY_EMULATED;
+    tier.emulated = raw.reality != HBF_REALITY_REAL; // unsaid is not real: no figure of it may pass for hardware's
     tier.cpu_access = (raw.access & HBF_ACCESS_CPU) != 0;
     tier.device_access = (raw.access & HBF_ACCESS_DEVICE) != 0;
     tier.dma_access = (raw.access & HBF_ACCESS_DMA) != 0;

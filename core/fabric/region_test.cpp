@@ -23,6 +23,13 @@ TEST_F(Regions, OpenCopiesWhatThePluginDeclares) {
     EXPECT_EQ(code_of(device.health()), Code::unsupported);
 }
 
+TEST_F(Regions, ATierThatDoesNotSayItIsRealIsCalledEmulated) {
+    script.tier_reality = 0;
+    EXPECT_TRUE(open().tiers()[vram].emulated);
+    script.tier_reality = HBF_REALITY_REAL;
+    EXPECT_FALSE(open().tiers()[vram].emulated);
+}
+
 TEST_F(Regions, AnUnknownDeviceIsNamedWithWhatThereIs) {
     const auto device = Device::open(fake_plugin(), fake_options("c"));
     ASSERT_EQ(code_of(device), Code::unavailable);

@@ -58,7 +58,7 @@ public:
     uint32_t tier_count() const override { return 5; }
     void describe_tier(uint32_t tier, hbf_tier_info &out) override {
         out.struct_size = sizeof(out);
-        out.reality = HBF_REALITY_EMULATED;
+        out.reality = script_.tier_reality;
         out.numa_node = -1;
         out.coherence_domain = out.extended_by = HBF_TIER_NONE;
         out.granule = 4096;
