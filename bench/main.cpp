@@ -8,7 +8,7 @@
 #include "bench/rows.hpp"
 #include "hbf/system.hpp"
 #include "tools/cli/command.hpp"
-#include "tools/output/stream.hpp"
+#include "core/output/stream.hpp"
 
 namespace {
 
@@ -23,7 +23,7 @@ struct Options {
 int run_table(const Options &options) {
     auto settings = options.settings;
     settings.pairs = options.pairs;
-    settings.progress = [](const std::string &text) { tools::show_progress(text); };
+    settings.progress = [](const std::string &text) { show_progress(text); };
     std::vector<bench::Row> rows;
     bench::process_rows(settings, rows);
     auto system = System::open();
@@ -33,12 +33,12 @@ int run_table(const Options &options) {
     bench::submit_rows(settings, *system, rows);
     bench::copy_rows(settings, *system, rows);
     bench::storage_rows(settings, *system, rows);
-    tools::clear_progress();
+    clear_progress();
     if (rows.empty()) {
-        tools::print_error("speed: no row is named like that");
+        print_error("speed: no row is named like that");
         return static_cast<int>(tools::Exit::usage);
     }
-    tools::print(options.json ? bench::json_of(rows) : bench::table_of(rows));
+    print(options.json ? bench::json_of(rows) : bench::table_of(rows));
     for (const auto &row : rows) {
         if (!row.holds()) return static_cast<int>(tools::Exit::fail);
     }
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
     try {
         return tools::run_command_line({table}, argc, argv);
     } catch (const std::exception &error) {
-        tools::print_error(fmt::format("speed: {}", error.what()));
+        print_error(fmt::format("speed: {}", error.what()));
         return static_cast<int>(tools::Exit::error);
     }
 }

@@ -6,15 +6,14 @@
 #include <fmt/format.h>
 
 #include "conformance/measure/statistics.hpp"
-#include "tools/output/json.hpp"
-#include "tools/output/size.hpp"
-#include "tools/output/table.hpp"
+#include "core/output/json.hpp"
+#include "core/output/size.hpp"
+#include "core/output/table.hpp"
 
 namespace hbf::bench {
 namespace {
 
 using measure::summarize;
-using tools::format_significant;
 
 std::string bar_text(const Row &row) {
     const auto bar = format_significant(row.bar, 3);
@@ -73,8 +72,7 @@ std::vector<std::vector<double>> interleave(const Settings &settings, const std:
 }
 
 std::string table_of(const std::vector<Row> &rows) {
-    using tools::Colour;
-    std::vector<std::vector<tools::Cell>> cells;
+    std::vector<std::vector<Cell>> cells;
     std::string notes;
     for (const auto &row : rows) {
         for (const auto &note : row.notes) notes += fmt::format("{}: {}\n", row.name, note);
@@ -87,15 +85,12 @@ std::string table_of(const std::vector<Row> &rows) {
         cells.push_back(
             {row.name, fmt::format("{} {}", format_significant(ours.median), row.unit),
              row.theirs.empty() ? "" : fmt::format("{} {} ({})", format_significant(theirs.median), row.unit, row.reference),
-             compared_text(row), bar_text(row),
-             row.holds() ? tools::Cell("pass", Colour::green) : tools::Cell("below bar", Colour::red)});
+             compared_text(row), bar_text(row), row.holds() ? Cell("pass", Colour::green) : Cell("below bar", Colour::red)});
     }
-    return tools::format_table({"what", ">ours", ">reference", ">compared: median (min..max)", "bar", "result"}, cells) +
-           notes;
+    return format_table({"what", ">ours", ">reference", ">compared: median (min..max)", "bar", "result"}, cells) + notes;
 }
 
 std::string json_of(const std::vector<Row> &rows) {
-    using tools::Json;
     auto list = Json::array();
     bool all = !rows.empty();
     for (const auto &row : rows) {

@@ -14,8 +14,8 @@
 #include "tools/bandwidth/run.hpp"
 #include "tools/bandwidth/sweep.hpp"
 #include "tools/commands.hpp"
-#include "tools/output/file.hpp"
-#include "tools/output/stream.hpp"
+#include "core/output/file.hpp"
+#include "core/output/stream.hpp"
 #include "tools/signals.hpp"
 
 namespace hbf::tools {

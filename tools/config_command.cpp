@@ -8,9 +8,9 @@
 
 #include "hbf/config.hpp"
 #include "tools/commands.hpp"
-#include "tools/output/json.hpp"
-#include "tools/output/stream.hpp"
-#include "tools/output/table.hpp"
+#include "core/output/json.hpp"
+#include "core/output/stream.hpp"
+#include "core/output/table.hpp"
 
 namespace hbf::tools {
 namespace {

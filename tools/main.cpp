@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/output/stream.hpp"
 #include "tools/commands.hpp"
-#include "tools/output/stream.hpp"
 #include "tools/signals.hpp"
 
 namespace {
@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
     try {
         return run_command_line(all_commands(), argc, argv);
     } catch (const std::exception &error) {
-        print_error(fmt::format("hbf: {}", error.what()));
+        hbf::print_error(fmt::format("hbf: {}", error.what()));
         return static_cast<int>(Exit::error);
     }
 }

@@ -9,7 +9,7 @@
 #include "core/common/printable.hpp"
 #include "hbf/selection.hpp"
 #include "tools/commands.hpp"
-#include "tools/output/stream.hpp"
+#include "core/output/stream.hpp"
 #include "tools/probe/report.hpp"
 #include "tools/signals.hpp"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "git_commit.hpp"
-#include "tools/output/size.hpp"
+#include "core/output/size.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "hbf/inventory.hpp"
-#include "tools/output/json.hpp"
+#include "core/output/json.hpp"
 
 namespace hbf::tools::bandwidth {
 

@@ -9,7 +9,7 @@
 
 #include "tools/bandwidth/options.hpp"
 #include "tools/bandwidth/result.hpp"
-#include "tools/output/json.hpp"
+#include "core/output/json.hpp"
 
 namespace hbf::tools::bandwidth {
 

@@ -8,7 +8,7 @@
 
 #include "tools/bandwidth/io_bytes.hpp"
 #include "tools/bandwidth/judge.hpp"
-#include "tools/output/size.hpp"
+#include "core/output/size.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

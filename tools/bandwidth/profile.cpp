@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/common/suggest.hpp"
-#include "tools/output/json.hpp"
+#include "core/output/json.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

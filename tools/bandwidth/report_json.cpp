@@ -4,7 +4,7 @@
 #include "tools/bandwidth/environment.hpp"
 #include "tools/bandwidth/report.hpp"
 #include "tools/cli/version.hpp"
-#include "tools/output/json.hpp"
+#include "core/output/json.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

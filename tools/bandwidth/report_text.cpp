@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "tools/bandwidth/report.hpp"
-#include "tools/output/size.hpp"
-#include "tools/output/stream.hpp"
+#include "core/output/size.hpp"
+#include "core/output/stream.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/output/size.hpp"
+#include "core/output/size.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

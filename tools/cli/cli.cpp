@@ -6,8 +6,8 @@
 #include "core/common/suggest.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/version.hpp"
-#include "tools/output/size.hpp"
-#include "tools/output/stream.hpp"
+#include "core/output/size.hpp"
+#include "core/output/stream.hpp"
 
 namespace hbf::tools {
 namespace {

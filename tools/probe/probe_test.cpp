@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/loader/hostile/scene.hpp"
-#include "tools/output/json.hpp"
+#include "core/output/json.hpp"
 
 namespace hbf::tools {
 namespace {

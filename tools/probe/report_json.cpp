@@ -4,7 +4,7 @@
 #include "hbf/system.hpp"
 #include "tools/bandwidth/rows.hpp"
 #include "tools/cli/version.hpp"
-#include "tools/output/json.hpp"
+#include "core/output/json.hpp"
 #include "tools/probe/report.hpp"
 
 namespace hbf::tools::probe {

@@ -3,8 +3,8 @@
 
 #include "core/common/printable.hpp"
 #include "tools/bandwidth/rows.hpp"
-#include "tools/output/size.hpp"
-#include "tools/output/table.hpp"
+#include "core/output/size.hpp"
+#include "core/output/table.hpp"
 #include "tools/probe/report.hpp"
 
 namespace hbf::tools::probe {

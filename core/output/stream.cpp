@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/output/stream.hpp"
+#include "core/output/stream.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -11,7 +11,7 @@
 
 #include "core/common/printable.hpp"
 
-namespace hbf::tools {
+namespace hbf {
 namespace {
 
 bool colour_wanted() {
@@ -91,4 +91,4 @@ bool close_output() {
     return false;
 }
 
-} // namespace hbf::tools
+} // namespace hbf

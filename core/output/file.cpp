@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/output/file.hpp"
+#include "core/output/file.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace hbf::tools {
+namespace hbf {
 namespace {
 
 using Outcome = tl::expected<void, std::string>;
@@ -88,4 +88,4 @@ Outcome write_file(const std::filesystem::path &path, std::string_view content) 
     return {};
 }
 
-} // namespace hbf::tools
+} // namespace hbf

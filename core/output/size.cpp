@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/output/size.hpp"
+#include "core/output/size.hpp"
 
 #include <array>
 #include <charconv>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace hbf::tools {
+namespace hbf {
 namespace {
 
 struct Unit {
@@ -102,4 +102,4 @@ std::optional<double> parse_real(std::string_view text) {
     return value;
 }
 
-} // namespace hbf::tools
+} // namespace hbf

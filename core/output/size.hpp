@@ -9,7 +9,7 @@
 
 #include <tl/expected.hpp>
 
-namespace hbf::tools {
+namespace hbf {
 
 // "4096", "64KiB", "1.5 GB", "1G" (= GiB, as in most tools' -size options). The error names the value and the remedy.
 tl::expected<uint64_t, std::string> parse_size(std::string_view text);
@@ -21,4 +21,4 @@ std::string format_duration(double seconds);                  // "1.23 ms"
 std::optional<uint64_t> parse_number(std::string_view text); // digits only, no sign, no overflow
 std::optional<double> parse_real(std::string_view text);     // finite
 
-} // namespace hbf::tools
+} // namespace hbf

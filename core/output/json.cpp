@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/output/json.hpp"
+#include "core/output/json.hpp"
 
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
-namespace hbf::tools {
+namespace hbf {
 
 struct Json::Impl {
     nlohmann::ordered_json value;
@@ -126,4 +126,4 @@ std::vector<std::string> Json::keys() const {
     return out;
 }
 
-} // namespace hbf::tools
+} // namespace hbf

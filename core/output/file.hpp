@@ -8,7 +8,7 @@
 
 #include <tl/expected.hpp>
 
-namespace hbf::tools {
+namespace hbf {
 
 // Says before a long run whether `path` could be written. The error names path, reason and remedy.
 tl::expected<void, std::string> check_writable(const std::filesystem::path &path);
@@ -17,4 +17,4 @@ tl::expected<void, std::string> check_writable(const std::filesystem::path &path
 // part is left. A path that is no regular file (/dev/stdout, a pipe) is written to directly.
 tl::expected<void, std::string> write_file(const std::filesystem::path &path, std::string_view content);
 
-} // namespace hbf::tools
+} // namespace hbf

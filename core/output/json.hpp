@@ -14,7 +14,7 @@
 
 #include <tl/expected.hpp>
 
-namespace hbf::tools {
+namespace hbf {
 
 class Json {
 public:
@@ -73,4 +73,4 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-} // namespace hbf::tools
+} // namespace hbf

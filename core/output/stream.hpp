@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace hbf::tools {
+namespace hbf {
 
 enum class Colour { none, green, red, yellow, bold, dim };
 
@@ -22,4 +22,4 @@ void clear_progress();
 // Flushes stdout; false, with the reason on stderr, if not everything could be written (full disk, closed pipe).
 bool close_output();
 
-} // namespace hbf::tools
+} // namespace hbf

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/output/table.hpp"
+#include "core/output/table.hpp"
 
 #include <algorithm>
 
 #include "core/common/printable.hpp"
 
-namespace hbf::tools {
+namespace hbf {
 namespace {
 
 // Columns a UTF-8 text takes, good enough for what we print ("±", "…"): continuation bytes take none.
@@ -48,4 +48,4 @@ std::string format_table(const std::vector<std::string> &header, const std::vect
     return out;
 }
 
-} // namespace hbf::tools
+} // namespace hbf

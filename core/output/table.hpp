@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/output/stream.hpp"
+#include "core/output/stream.hpp"
 
-namespace hbf::tools {
+namespace hbf {
 
 struct Cell {
     std::string text;
@@ -19,4 +19,4 @@ struct Cell {
 std::string format_table(const std::vector<std::string> &header, const std::vector<std::vector<Cell>> &rows,
                          const std::string &indent = "");
 
-} // namespace hbf::tools
+} // namespace hbf

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/output/file.hpp"
-#include "tools/output/json.hpp"
-#include "tools/output/size.hpp"
-#include "tools/output/table.hpp"
+#include "core/output/file.hpp"
+#include "core/output/json.hpp"
+#include "core/output/size.hpp"
+#include "core/output/table.hpp"
 
-namespace hbf::tools {
+namespace hbf {
 namespace {
 
 namespace fs = std::filesystem;
@@ -144,4 +144,4 @@ TEST_F(ResultFile, PlacesThatCannotBeWrittenAreSaidBefore) {
 }
 
 } // namespace
-} // namespace hbf::tools
+} // namespace hbf
