@@ -2,21 +2,15 @@
 #include "conformance/measure/data.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include <fmt/format.h>
+
+#include "conformance/measure/cause.hpp"
 
 namespace hbf::measure {
 namespace {
 
-constexpr uint64_t line = 64;
 constexpr uint64_t cpu_piece = 1 << 20; // bytes written at a time: the caches do not matter, the loop does
-
-kernels::PatternKey with(kernels::PatternKey key, uint32_t generation, bool complement) {
-    key.generation = generation;
-    key.complement = complement;
-    return key;
-}
 
 } // namespace
 
@@ -28,24 +22,7 @@ std::string to_string(const Mismatch &m) {
 
 std::string guess_cause(const kernels::PatternKey &key, uint64_t buffer_size, uint64_t offset, uint32_t expected,
                         uint32_t actual) {
-    using kernels::pattern_word;
-    if (actual == pattern_word(with(key, key.generation, !key.complement), offset)) return "never written: still the poison";
-    for (uint32_t back = 1; back <= 16 && back <= key.generation; ++back) {
-        for (bool complement : {false, true}) {
-            if (actual == pattern_word(with(key, key.generation - back, complement), offset)) {
-                return fmt::format("stale: data of generation {}, {} before", key.generation - back, back);
-            }
-        }
-    }
-    // A hash of the address inverts by search. Data moves in lines at least, so only the same place in a line is credible.
-    for (uint64_t at = offset % line; at + 4 <= buffer_size; at += line) {
-        if (at != offset && actual == pattern_word(key, at)) return fmt::format("misplaced: belongs at offset {:#x}", at);
-    }
-    const auto flipped = expected ^ actual;
-    if (std::popcount(flipped) == 1) return fmt::format("1 bit flipped (bit {})", std::countr_zero(flipped));
-    if (std::popcount(flipped) <= 4) return fmt::format("{} bits flipped", std::popcount(flipped));
-    if (actual == 0 || actual == UINT32_MAX) return "all bits the same: not the test's data";
-    return "not the test's data";
+    return to_string(find_cause(key, buffer_size, offset, expected, actual));
 }
 
 Result<> DataPath::move(const Buffer &dst, uint64_t dst_offset, const Buffer &src, uint64_t src_offset, uint64_t size) {

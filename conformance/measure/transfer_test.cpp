@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/measure/lying_target.hpp"
+#include "conformance/measure/cause.hpp"
 #include "conformance/measure/transfer.hpp"
 
 namespace hbf::measure {
@@ -194,6 +195,22 @@ TEST(Transfer, GatherAndScatterMoveBlocksInRandomOrderAndAreChecked) {
             ASSERT_FALSE(transfer.sample()->mismatch);
         }
     }
+}
+
+TEST(Guess, FollowingWordsConfirmAPlaceFarAway) {
+    const kernels::PatternKey key{1, 5, false}, old{1, 3, true};
+    const uint64_t size = uint64_t{40} << 30, from = (uint64_t{33} << 30) + 64;
+    const uint32_t next[] = {kernels::pattern_word(key, from + 4), kernels::pattern_word(key, from + 8)};
+    auto cause = find_cause(key, size, 64, kernels::pattern_word(key, 64), kernels::pattern_word(key, from), next);
+    EXPECT_EQ(cause.kind, Cause::Kind::misplaced);
+    EXPECT_EQ(cause.address, from);
+    EXPECT_EQ(cause.back, 0u);
+    const uint32_t old_next[] = {kernels::pattern_word(old, from + 4), kernels::pattern_word(old, from + 8)};
+    cause = find_cause(key, size, 64, kernels::pattern_word(key, 64), kernels::pattern_word(old, from), old_next);
+    EXPECT_EQ(to_string(cause), "misplaced and stale: belongs at offset 0x840000040, generation 3, 2 before");
+    const uint32_t nonsense[] = {1, 2}; // the first word alone would be credible
+    cause = find_cause(key, size, 64, kernels::pattern_word(key, 64), kernels::pattern_word(key, from), nonsense);
+    EXPECT_NE(cause.kind, Cause::Kind::misplaced);
 }
 
 TEST(Guess, KnowsNothingFromNonsense) {

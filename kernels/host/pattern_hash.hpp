@@ -38,4 +38,19 @@ constexpr uint32_t pattern_hash(const PatternWindow &window, uint32_t low) {
     return x ^ (x >> 16) ^ window.after;
 }
 
+constexpr uint32_t inverse_of_odd(uint32_t odd) { // modulo 2^32, by Newton's method
+    uint32_t x = odd;
+    for (int i = 0; i < 4; ++i) x *= 2 - odd * x;
+    return x;
+}
+
+// The `low` of which `word` is the pattern_hash.
+constexpr uint32_t pattern_unhash(const PatternWindow &window, uint32_t word) {
+    uint32_t x = word ^ window.after;
+    x ^= x >> 16, x *= inverse_of_odd(pattern_multiplier2);
+    x ^= x >> 15 ^ x >> 30;
+    x ^= window.between, x *= inverse_of_odd(pattern_multiplier1);
+    return x ^ (x >> 16) ^ window.before;
+}
+
 } // namespace hbf::kernels

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "pattern.hpp"
+#include "pattern_hash.hpp"
 #include "variants_test.hpp"
 
 namespace hbf::kernels {
@@ -14,6 +15,16 @@ uint32_t word_at(const uint8_t *bytes) {
     uint32_t word;
     memcpy(&word, bytes, 4);
     return word;
+}
+
+TEST(PatternHash, LeadsBackToTheAddress) {
+    for (const uint32_t generation : {0u, 1u, 77u})
+        for (const uint32_t high : {0u, 3u})
+            for (const bool complement : {false, true}) {
+                const auto window = pattern_window({5, generation, complement}, high);
+                for (const uint32_t low : {0u, 1u, 4711u, 0x7FFFFFFFu, 0x80000001u, 0xFFFFFFFFu})
+                    ASSERT_EQ(pattern_unhash(window, pattern_hash(window, low)), low) << generation << " " << high;
+            }
 }
 
 class Pattern : public testing::EachVariant {};
