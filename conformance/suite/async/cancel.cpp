@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cancel: what it took out never runs; what it was too late for arrives.
+#include "conformance/suite/async/backlog.hpp"
+#include "conformance/suite/async/expect.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+constexpr uint64_t piece = 65536;
+constexpr uint64_t slots = 8;
+
+} // namespace
+
+HBF_CASE("async.cancel.no_writes_after_ack",
+         {.rules = {"HBF-QUEUE-8"},
+          .kills = {"m28_cancel_still_writes", "s_cancel_poisons", "s_cancel_drops_busy"},
+          .needs = need::cancel | need::cpu_tier}) {
+    Instance &device = context.device();
+    Regions regions(device);
+    ByteAccess access(device);
+    Backlog backlog(device, 0.01);
+    const hbf_region_info src = regions.make(device.cpu_tier(), piece), dst = regions.make(device.cpu_tier(), slots * piece);
+    const auto *bytes = static_cast<const std::byte *>(dst.address);
+    Random random(context.seed());
+    uint64_t in_time = 0, late = 0;
+    const uint64_t rounds = context.scaled(8, 150, 3000);
+    for (uint32_t round = 1; round <= rounds; ++round) {
+        const kernels::PatternKey key{static_cast<uint32_t>(context.seed()), round, false};
+        write_pattern(access, src, 0, piece, key, 0);
+        for (uint64_t slot = 0; slot < slots; ++slot) write_pattern(access, dst, slot * piece, piece, poison_of(key), 0);
+        // Work, then a copy into each slot. Cancelled from the last one on, so that some are late.
+        (void)backlog.add();
+        std::vector<uint64_t> value(slots);
+        for (uint64_t slot = 0; slot < slots; ++slot)
+            value[slot] =
+                device.must_submit(backlog.queue(), {copy_command(dst.region, slot * piece, src.region, 0, piece)});
+        std::vector<bool> out(slots);
+        for (uint64_t slot = slots; slot-- > 0;) {
+            if (random.below(3) == 0) continue; // neighbours that go on
+            const uint64_t before = device.poll(backlog.queue()).completed;
+            const Call call = device.cancel(backlog.queue(), value[slot]);
+            if (!call.ok()) context.check_status(call, HBF_BUSY, "cancel of a value that runs or ran");
+            expect(context, !call.ok() || before < value[slot], fault::wrong_status,
+                   "value {} had completed before it was cancelled, and cancel says HBF_OK", value[slot]);
+            out[slot] = call.ok();
+            ++(call.ok() ? in_time : late);
+            if (!call.ok()) continue;
+            access.refresh(dst, slot * piece, piece);
+            expect_pattern(context, device, dst, slot * piece, bytes + slot * piece, piece, poison_of(key), 0,
+                           fault::contract, "a copy that was taken out, right after");
+        }
+        device.must_complete(backlog.queue(), value.back()); // in their turn, none as a failure
+        for (uint64_t slot = 0; slot < slots; ++slot) {
+            access.refresh(dst, slot * piece, piece);
+            const std::byte *const at = bytes + slot * piece;
+            if (out[slot])
+                expect_pattern(context, device, dst, slot * piece, at, piece, poison_of(key), 0, fault::contract,
+                               fmt::format("value {} was taken out by cancel, and wrote all the same", value[slot]));
+            else
+                expect_pattern(context, device, dst, slot * piece, at, piece, key, 0, fault::not_written,
+                               fmt::format("value {} was not taken out, and did not write", value[slot]));
+        }
+        const Call again = device.cancel(backlog.queue(), value.back());
+        context.check_status(again, HBF_BUSY, "cancel of a value that completed");
+    }
+    context.metric({"async.cancel.in_time", "1", static_cast<double>(in_time)});
+    context.metric({"async.cancel.late", "1", static_cast<double>(late)});
+    if (in_time == 0) nothing_pending(context);
+}
+
+} // namespace hbf::conformance

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// A full queue pushes back: nothing of the batch is begun, nothing is lost, and it is taken later.
+#include "conformance/suite/async/backlog.hpp"
+#include "conformance/suite/async/expect.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+constexpr uint64_t piece = 4096;
+
+// Fills a queue of `depth` that waits for work of another one, then drains it and looks at what arrived.
+// False: it was never full.
+bool fill_and_drain(Context &context, const Instance &device, Backlog &backlog, uint32_t depth, uint32_t round) {
+    const uint32_t most = device.queue_info().max_depth, room = most + 2;
+    Regions regions(device);
+    ByteAccess access(device);
+    const hbf_region_info src = regions.make(device.cpu_tier(), room * piece),
+                          dst = regions.make(device.cpu_tier(), room * piece);
+    const kernels::PatternKey key{static_cast<uint32_t>(context.seed()), round, false};
+    write_pattern(access, src, 0, room * piece, key, 0);
+    write_pattern(access, dst, 0, room * piece, poison_of(key), 0);
+    const auto copy = [&](uint64_t slot) { return copy_command(dst.region, slot * piece, src.region, slot * piece, piece); };
+
+    Queue queue(device, depth);
+    const uint64_t work = backlog.add();
+    uint64_t taken = 0;
+    Call refusal;
+    for (; taken < room; ++taken) {
+        uint64_t value = 0;
+        std::vector<hbf_command> batch = {copy(taken)};
+        if (taken == 0) batch.insert(batch.begin(), wait_command(backlog.queue(), work)); // holds back all that follow
+        refusal = device.submit(queue, batch, value);
+        if (!refusal.ok()) {
+            expect(context, value == 0, fault::contract, "a refused submit leaves value {} behind", value);
+            break;
+        }
+        expect(context, value == taken + 1, fault::order, "submit returned {} where {} is the next value", value, taken + 1);
+    }
+    const hbf_progress at_refusal = device.poll(queue);
+    if (refusal.ok()) {
+        expect(context, at_refusal.completed > 0, fault::contract,
+               "{} values in flight were taken, of at most {} that the queue declares", taken, most);
+        device.must_complete(queue, taken);
+        return false;
+    }
+    context.check_status(refusal, HBF_EXHAUSTED, "submit to a full queue");
+    expect(context, taken >= depth, fault::contract, "a queue made for {} values in flight is full with {}", depth, taken);
+    const bool held = device.poll(backlog.queue()).completed < work; // then nothing can have run
+    if (held) {
+        access.refresh(dst, taken * piece, piece);
+        expect_pattern(context, device, dst, taken * piece, static_cast<const std::byte *>(dst.address) + taken * piece,
+                       piece, poison_of(key), taken * piece, fault::contract,
+                       "the batch that a full queue refused was begun");
+    }
+    device.must_complete(queue, 1);
+    uint64_t value = 0;
+    const Call again = device.submit(queue, {copy(taken)}, value);
+    context.check_status(again, HBF_OK, "the refused batch, once a value has completed");
+    expect(context, value == taken + 1, fault::order, "the batch taken at last got value {} where {} is due", value,
+           taken + 1);
+    device.must_complete(queue, value);
+    access.refresh(dst, 0, (taken + 1) * piece);
+    for (uint64_t slot = 0; slot <= taken; ++slot) {
+        expect_pattern(context, device, dst, slot * piece, static_cast<const std::byte *>(dst.address) + slot * piece, piece,
+                       key, slot * piece, fault::swallowed,
+                       fmt::format("value {} of a queue {} deep completed, and its batch was lost", slot + 1, depth));
+    }
+    return true;
+}
+
+} // namespace
+
+HBF_CASE("async.depth.limit_backpressure_not_loss",
+         {.rules = {"HBF-QUEUE-7"}, .kills = {"m22_error_swallowed", "s_depth_drops"}, .needs = need::cpu_tier}) {
+    Instance &device = context.device();
+    Backlog backlog(device, 0.02);
+    const uint32_t most = device.queue_info().max_depth;
+    expect(context, most > 0, fault::contract, "the queue declares a depth of 0");
+    uint64_t full = 0;
+    uint32_t round = 0;
+    for (const uint32_t depth : {1u, 2u, std::min(most, 7u), std::min(most, 64u), most}) {
+        if (depth > most) continue;
+        for (uint64_t i = 0; i < context.scaled(2, 10, 100); ++i)
+            full += fill_and_drain(context, device, backlog, depth, ++round);
+    }
+    hbf_queue *queue = nullptr;
+    context.check_status(device.create_queue(queue, most + 1), HBF_INVALID, "create of a queue deeper than max_depth");
+    context.metric({"async.depth.times_full", "1", static_cast<double>(full)});
+    if (full == 0) nothing_pending(context);
+}
+
+HBF_CASE("async.queue.limits_hold", {.rules = {"HBF-QUEUE-7", "HBF-ABI-13"}, .kills = {"s_queue_leaks", "s_batch_cut"}}) {
+    Instance &device = context.device();
+    const hbf_queue_info &info = device.queue_info();
+    Regions regions(device);
+    const hbf_region_info region = regions.make(device.dma_tiers().at(0), 4096);
+    hbf_queue *queue = nullptr;
+    if (info.max_commands < UINT32_MAX) {
+        context.check_status(device.create_queue(queue, 0, info.max_commands + 1), HBF_INVALID,
+                             "create of a queue for larger batches than max_commands");
+        expect(context, queue == nullptr, fault::contract, "a refused create leaves a queue behind");
+    }
+    {
+        const uint32_t commands = std::min(info.max_commands, 8u);
+        Queue small(device, 0, commands);
+        const std::vector<hbf_command> batch(commands + 1, fill_command(region.region, 0, 64, 1, 1));
+        uint64_t value = 0;
+        const Call more = device.submit(small, batch, value);
+        if (more.ok()) // a queue may hold more than was asked for, never more than it declares
+            expect(context, commands < info.max_commands, fault::contract, "a batch of max_commands + 1 was taken");
+        else
+            context.check_status(more, HBF_INVALID, "submit of a larger batch than the queue was made for");
+        device.must_run(small, {fill_command(region.region, 0, 64, 1, 1)});
+    }
+    // All places are there, one more is refused, and one that is given back can be had again.
+    std::vector<hbf_queue *> queues;
+    const uint32_t most = std::min(info.max_queues, 1024u);
+    struct Destroy {
+        const Instance &device;
+        std::vector<hbf_queue *> &queues;
+        ~Destroy() {
+            for (hbf_queue *const one : queues) (void)device.destroy_queue(one);
+        }
+    } destroy{device, queues};
+    for (int round = 0; round < 2; ++round) {
+        while (queues.size() < most) queues.push_back(device.must_create_queue(1, 1));
+        if (most == info.max_queues)
+            context.check_status(device.create_queue(queue, 1, 1), HBF_EXHAUSTED,
+                                 "create of one queue more than max_queues");
+        device.must_run(queues.back(), {fill_command(region.region, 0, 64, 1, 1)});
+        for (uint32_t i = 0; i < most / 2 + 1; ++i) {
+            context.check_status(device.destroy_queue(queues.back()), HBF_OK, "destroy of an idle queue");
+            queues.pop_back();
+        }
+    }
+}
+
+} // namespace hbf::conformance

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that say which class of fault they found, and data that tells what went wrong with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "conformance/suite/bytes.hpp"
+#include "conformance/suite/context.hpp"
+#include "kernels/host/pattern.hpp"
+
+namespace hbf::conformance {
+
+[[noreturn]] void fail_as(std::string_view fault_class, std::string detail, std::string tier = {});
+
+// Counts; a false one ends the case as a failure of that class.
+template <class... A>
+void expect(Context &context, bool good, std::string_view fault_class, fmt::format_string<A...> text, A &&...args) {
+    context.count_check();
+    if (!good) fail_as(fault_class, fmt::format(text, std::forward<A>(args)...));
+}
+
+// What is wrong in bytes that should hold the pattern of `key`; an empty class if nothing is. `content` is the pattern's
+// offset of the first byte; size and content are multiples of 4. `if_poison` names the fault when the bytes are still the
+// complement pattern of the same generation, which every case writes there beforehand.
+Evidence examine(const std::byte *bytes, uint64_t size, const kernels::PatternKey &key, uint64_t content,
+                 std::string_view if_poison);
+
+// Fails the case if bytes of `region`, already in `bytes`, are not the pattern.
+void expect_pattern(Context &context, const Instance &device, const hbf_region_info &region, uint64_t offset,
+                    const std::byte *bytes, uint64_t size, const kernels::PatternKey &key, uint64_t content,
+                    std::string_view if_poison, std::string_view what);
+
+// Pattern, or its complement, into a region.
+void write_pattern(ByteAccess &access, const hbf_region_info &region, uint64_t offset, uint64_t size,
+                   const kernels::PatternKey &key, uint64_t content);
+
+inline kernels::PatternKey poison_of(kernels::PatternKey key) {
+    key.complement = !key.complement;
+    return key;
+}
+
+} // namespace hbf::conformance
