@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/sim/command.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+
+namespace hbf::sim {
+namespace {
+
+class Check {
+public:
+    Check(uint64_t index, Regions &regions) : index_(index), regions_(regions) {}
+
+    [[noreturn]] void refuse(const std::string &what, const Place &place = {}) const {
+        sdk::fail(HBF_INVALID, fmt::format("command {}: {}", index_, what), place.handle,
+                  place.handle ? place.offset : HBF_NO_PLACE);
+    }
+
+    void range(Place &place, hbf_region handle, uint64_t offset, uint64_t size) const {
+        std::unique_ptr<Region> *const found = regions_.pin(handle);
+        if (!found) sdk::fail(HBF_INVALID, fmt::format("command {}: stale region {:#x}", index_, handle), handle);
+        place = {handle, found->get(), offset};
+        if (size == 0) refuse("its size is 0", place);
+        if (offset > place.region->size || size > place.region->size - offset)
+            refuse(fmt::format("{} bytes at {} leave the region's {} bytes", size, offset, place.region->size), place);
+    }
+
+    void copy(const hbf_copy &copy, uint32_t flags, Command &out) const {
+        if (flags & ~HBF_COPY_CRC32C) refuse(fmt::format("unknown flags {:#x} of a copy", flags));
+        if (flags && !copy.crc) refuse("a checksum is wanted, but crc is NULL");
+        range(out.dst, copy.dst, copy.dst_offset, copy.size);
+        range(out.src, copy.src, copy.src_offset, copy.size);
+        out.crc = flags ? copy.crc : nullptr;
+        out.size = copy.size;
+        const std::byte *const to = out.dst.region->store.at(copy.dst_offset);
+        const std::byte *const from = out.src.region->store.at(copy.src_offset);
+        if (to < from + copy.size && from < to + copy.size) refuse("source and destination overlap", out.dst);
+    }
+
+    void fill(const hbf_fill &fill, Command &out) const {
+        if (fill.pattern_size != 1 && fill.pattern_size != 2 && fill.pattern_size != 4 && fill.pattern_size != 8)
+            refuse(fmt::format("a pattern has 1, 2, 4 or 8 bytes, not {}", fill.pattern_size));
+        range(out.dst, fill.dst, fill.dst_offset, fill.size);
+        out.size = fill.size, out.pattern = fill.pattern, out.pattern_size = fill.pattern_size;
+    }
+
+    void wait(const hbf_wait &wait, Command &out) const {
+        if (!wait.queue) return; // a barrier
+        out.timeline = waited_timeline(wait);
+        if (!out.timeline) refuse(fmt::format("wait: submit has not returned value {}", wait.value));
+        out.value = wait.value;
+    }
+
+    void take(const hbf_command &in, Command &out) const {
+        out.kind = in.kind;
+        if (in.kind == HBF_COMMAND_COPY) return copy(in.u.copy, in.flags, out);
+        if (in.flags != 0) refuse(fmt::format("flags {:#x} on a command that has none", in.flags));
+        switch (in.kind) {
+        case HBF_COMMAND_FILL:
+            return fill(in.u.fill, out);
+        case HBF_COMMAND_FLUSH:
+        case HBF_COMMAND_INVALIDATE:
+            range(out.dst, in.u.range.region, in.u.range.offset, in.u.range.size);
+            out.size = in.u.range.size;
+            return;
+        case HBF_COMMAND_WAIT:
+            return wait(in.u.wait, out);
+        case HBF_COMMAND_LAUNCH:
+            sdk::fail(HBF_UNSUPPORTED, fmt::format("command {}: this device runs no kernels", index_));
+        default:
+            refuse(fmt::format("unknown kind {}", in.kind));
+        }
+    }
+
+private:
+    uint64_t index_;
+    Regions &regions_;
+};
+
+} // namespace
+
+void take_commands(const sdk::BatchView &batch, Regions &regions, Command *out) {
+    uint64_t i = 0;
+    try {
+        for (; i < batch.size(); ++i) Check(i, regions).take(batch[i], out[i] = {});
+    } catch (...) {
+        give_back(out, i + 1, regions);
+        throw;
+    }
+}
+
+void give_back(Command *commands, uint64_t count, Regions &regions) noexcept {
+    for (uint64_t i = 0; i < count; ++i) {
+        if (commands[i].dst.handle) regions.unpin(commands[i].dst.handle);
+        if (commands[i].src.handle) regions.unpin(commands[i].src.handle);
+        commands[i] = {};
+    }
+}
+
+} // namespace hbf::sim

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue as the engines see it: its values in flight, and which commands may run now. All under the engine's lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "conformance/sim/command.hpp"
+
+namespace hbf::sim {
+
+class Dice;
+
+class Lane {
+public:
+    Lane(Regions &regions, uint32_t depth, uint32_t commands);
+    Lane(const Lane &) = delete;
+    Lane &operator=(const Lane &) = delete;
+
+    const std::shared_ptr<Timeline> &timeline() const { return timeline_; }
+    uint32_t depth() const { return static_cast<uint32_t>(slots_.size()); }
+
+    // [submit, no lock] Where the next value's commands go. Nothing else looks at it before push().
+    Command *room() { return slot(submitted_ + 1).commands; }
+    bool full() const { return submitted_ - timeline_->completed.load(std::memory_order_acquire) >= slots_.size(); }
+    uint64_t push(uint32_t count);
+
+    // Completes every value that is over. True if there was one.
+    bool settle();
+    uint32_t runnable() const; // commands that may begin now
+    struct Work {
+        uint64_t value = 0;
+        const Command *command = nullptr;
+    };
+    Work take(Dice &dice); // begins one of them, any
+    void done(const Work &work, std::optional<sdk::Failure> failure);
+
+    bool cancel(uint64_t value);
+    bool idle() const { return timeline_->completed.load(std::memory_order_acquire) == submitted_; }
+
+private:
+    // The commands of a value, split by its waits into segments of commands that are unordered among themselves.
+    struct Slot {
+        Command *commands = nullptr;
+        uint32_t count = 0;
+        uint32_t next = 0, end = 0; // of the segment: first command that has not begun, and its end
+        uint32_t running = 0;
+        bool begun = false, cancelled = false;
+        std::optional<sdk::Failure> failure = std::nullopt;
+    };
+    Slot &slot(uint64_t value) { return slots_[value % slots_.size()]; }
+    const Slot &slot(uint64_t value) const { return slots_[value % slots_.size()]; }
+    bool stopped(const Slot &slot) const { return poisoned_ || slot.cancelled || slot.failure; }
+    bool over(Slot &slot);
+    bool pass_wait(Slot &slot, const Command &wait) const;
+    void complete(Slot &slot);
+
+    Regions &regions_;
+    std::vector<Command> commands_;
+    std::vector<Slot> slots_;
+    std::shared_ptr<Timeline> timeline_ = std::make_shared<Timeline>();
+    uint64_t submitted_ = 0, first_ = 1; // first_: oldest value in flight
+    bool poisoned_ = false;
+};
+
+} // namespace hbf::sim
