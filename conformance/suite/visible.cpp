@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/suite/visible.hpp"
+
+#include <cfenv>
+#include <chrono>
+#include <clocale>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+extern char **environ;
+
+namespace hbf::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+using Named = std::map<std::string, std::string>;
+
+Named threads() {
+    Named found;
+    for (const auto &entry : fs::directory_iterator("/proc/self/task")) {
+        std::string name;
+        std::getline(std::ifstream(entry.path() / "comm"), name); // ends in between: no name
+        found[entry.path().filename().string()] = name;
+    }
+    return found;
+}
+
+Named descriptors() {
+    Named found;
+    const std::string self = fmt::format("/proc/{}/fd", getpid());
+    for (const auto &entry : fs::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;
+        const std::string target = fs::read_symlink(entry.path(), gone).string();
+        if (target != self) found[entry.path().filename().string()] = target; // the descriptor of this very walk
+    }
+    return found;
+}
+
+Named environment() {
+    Named found;
+    for (char **variable = environ; variable && *variable; ++variable) {
+        const std::string text = *variable;
+        const size_t equals = text.find('=');
+        found[text.substr(0, equals)] = equals == std::string::npos ? "" : text.substr(equals + 1);
+    }
+    return found;
+}
+
+void look_at_signals(Named &found) {
+    for (int number = 1; number < NSIG; ++number) {
+        struct sigaction action = {};
+        if (sigaction(number, nullptr, &action) != 0) continue;
+        const char *name = sigabbrev_np(number);
+        found[fmt::format("the action of signal {}", name ? name : std::to_string(number))] =
+            fmt::format("{:#x} {:#x}", reinterpret_cast<uintptr_t>(action.sa_handler), action.sa_flags);
+    }
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    std::string mask;
+    for (int number = 1; number < NSIG; ++number) mask += sigismember(&blocked, number) == 1 ? '1' : '0';
+    found["the signal mask"] = mask;
+}
+
+void look_at_limits(Named &found) {
+    static constexpr std::pair<__rlimit_resource_t, const char *> limits[] = {
+        {RLIMIT_NOFILE, "the limit of open files"},  {RLIMIT_CORE, "the limit of core files"},
+        {RLIMIT_MEMLOCK, "the limit of locked memory"}, {RLIMIT_STACK, "the limit of the stack"},
+        {RLIMIT_AS, "the limit of address space"},
+    };
+    for (const auto &[resource, name] : limits) {
+        struct rlimit limit = {};
+        if (getrlimit(resource, &limit) == 0) found[name] = fmt::format("{} of {}", limit.rlim_cur, limit.rlim_max);
+    }
+}
+
+} // namespace
+
+Visible look() {
+    Visible seen{threads(), descriptors(), environment(), {}};
+    Named &process = seen.process;
+    std::error_code gone;
+    process["the working directory"] = fs::current_path(gone).string();
+    process["the locale"] = std::setlocale(LC_ALL, nullptr);
+    process["the rounding mode"] = std::to_string(std::fegetround());
+#if defined(__x86_64__)
+    process["the floating-point control word"] = fmt::format("{:#x}", _mm_getcsr() & ~0x3fu); // without the sticky flags
+#endif
+    const mode_t mask = umask(0);
+    umask(mask);
+    process["the file mode mask"] = fmt::format("{:o}", mask);
+    struct itimerval timer = {};
+    getitimer(ITIMER_REAL, &timer);
+    process["the interval timer"] = std::to_string(timer.it_interval.tv_sec * 1000000 + timer.it_interval.tv_usec);
+    look_at_signals(process);
+    look_at_limits(process);
+    return seen;
+}
+
+namespace {
+
+std::string change_of(const Named &before, const Named &after, std::string_view what) {
+    for (const auto &[name, value] : after) {
+        const auto old = before.find(name);
+        if (old == before.end()) return fmt::format("{}{} ({}) is new", what, name, value);
+        if (old->second != value) return fmt::format("{}{} was \"{}\" and is \"{}\"", what, name, old->second, value);
+    }
+    for (const auto &[name, value] : before)
+        if (!after.contains(name)) return fmt::format("{}{} ({}) is gone", what, name, value);
+    return {};
+}
+
+} // namespace
+
+std::string first_change(const Visible &before, const Visible &after) {
+    for (const std::string &change : {change_of(before.threads, after.threads, "thread "),
+                                      change_of(before.descriptors, after.descriptors, "descriptor "),
+                                      change_of(before.environment, after.environment, "environment variable "),
+                                      change_of(before.process, after.process, "")})
+        if (!change.empty()) return change;
+    return {};
+}
+
+Visible look_after_joins(const Visible &before, double limit_s) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_s);
+    Visible seen = look();
+    while (!change_of(before.threads, seen.threads, "").empty() && std::chrono::steady_clock::now() < end) {
+        std::this_thread::yield();
+        seen.threads = threads();
+    }
+    return seen;
+}
+
+} // namespace hbf::conformance
