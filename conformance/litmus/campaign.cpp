@@ -48,7 +48,7 @@ private:
 
 class Campaign {
 public:
-    Campaign(Harness &harness, const Test &test, const Budget &budget, uint64_t seed)
+    Campaign(Harness &harness, const ShapeTest &test, const Budget &budget, uint64_t seed)
         : harness_(harness), test_(test), budget_(budget),
           tuner_(seed, harness, static_cast<unsigned>(test.shape.agents.size())) {
         report_.shape = &test.shape;
@@ -114,7 +114,7 @@ private:
     }
 
     Harness &harness_;
-    const Test &test_;
+    const ShapeTest &test_;
     Budget budget_;
     Tuner tuner_;
     Report report_;
@@ -133,7 +133,7 @@ double Report::confidence() const {
     return rarest <= 0 ? 0 : -std::expm1(-rarest * seconds);
 }
 
-Report run_campaign(Harness &harness, const Test &test, const Budget &budget, uint64_t seed) {
+Report run_campaign(Harness &harness, const ShapeTest &test, const Budget &budget, uint64_t seed) {
     return Campaign(harness, test, budget, seed).run();
 }
 

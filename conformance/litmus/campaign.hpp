@@ -51,7 +51,9 @@ struct Report {
     double confidence() const;
 };
 
-Report run_campaign(Harness &harness, const Test &test, const Budget &budget, uint64_t seed);
+// The report points into `test`.
+Report run_campaign(Harness &harness, const ShapeTest &test, const Budget &budget, uint64_t seed);
+Report run_campaign(Harness &harness, const ShapeTest &&test, const Budget &budget, uint64_t seed) = delete;
 
 // "Observation MP.rel.acq Never 0/1.2e8", as litmus7 says it.
 std::string observation_line(const Shape &shape, const Histogram &histogram);

@@ -12,7 +12,7 @@ constexpr std::string_view turned = "order turned round", unfenced = "no fence",
 
 // On x86 loads are not taken out of order and stores leave in order: only a streaming store, or a load before an earlier
 // store, shows weakness there. On Arm the streaming form is a relaxed store, which is weak enough.
-std::vector<Test> make_tests() {
+std::vector<ShapeTest> make_tests() {
     return {
         // One location has one order for everyone.
         {{"CoRR", {agent<store(x, 1)>(), agent<load(x), load(x)>()}, {{reg(0, 1), reg(1, 0)}}},
@@ -162,13 +162,13 @@ std::vector<Test> make_tests() {
 
 } // namespace
 
-std::span<const Test> tests() {
-    static const std::vector<Test> all = make_tests();
+std::span<const ShapeTest> tests() {
+    static const std::vector<ShapeTest> all = make_tests();
     return all;
 }
 
-const Test &test_of(std::string_view name) {
-    for (const Test &test : tests())
+const ShapeTest &test_of(std::string_view name) {
+    for (const ShapeTest &test : tests())
         if (test.shape.name == name) return test;
     std::abort();
 }

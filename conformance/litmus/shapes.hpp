@@ -16,13 +16,13 @@ struct Control {
     bool gates;                // must be seen often enough here, else the shape's result is inconclusive
 };
 
-struct Test {
+struct ShapeTest {
     Shape shape;
     std::vector<Control> controls;
 };
 
 // CoRR, CoWW, CoWR, CoRW, MP, SB, LB, S, R, 2+2W (two agents), WRC, ISA2 (three), IRIW (four).
-std::span<const Test> tests();
-const Test &test_of(std::string_view name); // "MP.rel.acq"; one that is not there ends the program
+std::span<const ShapeTest> tests();
+const ShapeTest &test_of(std::string_view name); // "MP.rel.acq"; one that is not there ends the program
 
 } // namespace hbf::litmus
