@@ -49,9 +49,9 @@ std::string need_names(uint32_t bits);    // "cancel, crc"
 enum class Profile : uint8_t { quick, full, soak };
 
 struct CaseInfo {
-    std::vector<std::string_view> rules; // ids in docs/plugin-rules.md
-    std::vector<std::string_view> kills; // names in mutants/catalogue.cpp; empty only with `unproven`
-    uint32_t needs = 0;                  // need:: bits
+    std::vector<std::string_view> rules = {}; // ids in docs/plugin-rules.md
+    std::vector<std::string_view> kills = {}; // names in mutants/catalogue.cpp; empty only with `unproven`
+    uint32_t needs = 0;                       // need:: bits
     Profile profile = Profile::quick;
     double budget_s = 0;            // for cases that go on until time is up: seconds under quick (full 10x, soak 100x)
     uint32_t limit_s = 20;          // watchdog under quick, on top of the budget; a slow machine must not reach it

@@ -102,6 +102,11 @@ std::optional<double> Json::number() const {
     return impl_->value.get<double>();
 }
 
+std::optional<uint64_t> Json::whole() const {
+    if (!impl_->value.is_number_unsigned()) return std::nullopt;
+    return impl_->value.get<uint64_t>();
+}
+
 std::optional<bool> Json::boolean() const {
     if (!impl_->value.is_boolean()) return std::nullopt;
     return impl_->value.get<bool>();

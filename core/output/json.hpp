@@ -53,6 +53,7 @@ public:
     std::optional<Json> get(std::string_view key) const;
     std::optional<std::string> text() const;
     std::optional<double> number() const;
+    std::optional<uint64_t> whole() const; // exact; empty for negative ones and fractions
     std::optional<bool> boolean() const;
     size_t size() const;
     std::optional<Json> at(size_t index) const;
