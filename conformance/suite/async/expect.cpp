@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "conformance/measure/cause.hpp"
-
 namespace hbf::conformance {
 
 void fail_as(std::string_view fault_class, std::string detail, std::string tier) {
@@ -16,11 +14,9 @@ void fail_as(std::string_view fault_class, std::string detail, std::string tier)
     fail(std::move(detail), std::move(evidence));
 }
 
-namespace {
-
-std::string_view class_of(measure::Cause::Kind kind, std::string_view if_poison) {
+std::string_view class_of(const measure::Cause &cause, std::string_view if_poison) {
     using Kind = measure::Cause::Kind;
-    switch (kind) {
+    switch (cause.kind) {
     case Kind::poison:
         return if_poison;
     case Kind::stale:
@@ -33,8 +29,6 @@ std::string_view class_of(measure::Cause::Kind kind, std::string_view if_poison)
         return fault::wrong_value;
     }
 }
-
-} // namespace
 
 Evidence examine(const std::byte *bytes, uint64_t size, const kernels::PatternKey &key, uint64_t content,
                  std::string_view if_poison) {
@@ -49,7 +43,7 @@ Evidence examine(const std::byte *bytes, uint64_t size, const kernels::PatternKe
     const uint64_t at = content + result.first_offset;
     const auto cause = measure::find_cause(key, content + size, at, result.expected, result.actual);
     out.detail = measure::to_string(cause);
-    out.fault_class = class_of(cause.kind, if_poison);
+    out.fault_class = class_of(cause, if_poison);
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "conformance/measure/cause.hpp"
 #include "conformance/suite/bytes.hpp"
 #include "conformance/suite/context.hpp"
 #include "kernels/host/pattern.hpp"
@@ -21,6 +22,9 @@ void expect(Context &context, bool good, std::string_view fault_class, fmt::form
     context.count_check();
     if (!good) fail_as(fault_class, fmt::format(text, std::forward<A>(args)...));
 }
+
+// The class of fault that leaves such a word; `if_poison` where nothing was written.
+std::string_view class_of(const measure::Cause &cause, std::string_view if_poison);
 
 // What is wrong in bytes that should hold the pattern of `key`; an empty class if nothing is. `content` is the pattern's
 // offset of the first byte; size and content are multiples of 4. `if_poison` names the fault when the bytes are still the
