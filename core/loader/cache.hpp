@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/loader/fd.hpp"
+#include "core/common/fd.hpp"
 #include "core/loader/probe_record.hpp"
 
 namespace hbf::loader {

@@ -5,27 +5,18 @@
 #include <deque>
 #include <utility>
 
-#include <poll.h>
-
 #include "core/loader/probe_child.hpp"
 
 namespace hbf::loader {
 namespace {
 
-// Only how soon a cancellation and an end that closes no pipe are noticed depend on it.
-constexpr std::chrono::milliseconds longest_nap{20};
-
 void wait_for_news(const std::vector<ProbeChild> &running) {
     std::vector<pollfd> fds;
-    const auto now = ProbeChild::Clock::now();
-    auto nap = longest_nap;
+    const auto now = ChildProcess::Clock::now();
+    auto nap = std::chrono::milliseconds::max();
     for (const ProbeChild &child : running) {
-        if (child.answer_fd() >= 0) fds.push_back({child.answer_fd(), POLLIN, 0});
-        if (child.output_fd() >= 0) fds.push_back({child.output_fd(), POLLIN, 0});
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(child.deadline() - now);
-        nap = std::clamp(left, std::chrono::milliseconds(1), nap);
-        // Both pipes closed: the end is a moment away.
-        if (child.answer_fd() < 0) nap = std::chrono::milliseconds(1);
+        child.process().add_to(fds);
+        nap = std::min(nap, child.process().nap(now));
     }
     poll(fds.data(), fds.size(), static_cast<int>(nap.count()));
 }
@@ -41,15 +32,15 @@ Result<std::vector<ProbeOutcome>> run_probes(const std::filesystem::path &progra
     while (next < jobs.size() || !running.empty()) {
         if (limits.cancelled && limits.cancelled()) return fail(Code::cancelled, "the search for plugins was interrupted");
         for (; next < jobs.size() && running.size() < limits.at_once; ++next) {
-            ProbeChild child(next, limits.output, limits.time);
+            ProbeChild child(next, limits);
             if (auto started = child.start(program, jobs[next]); !started) return tl::unexpected(started.error());
             running.push_back(std::move(child));
         }
         wait_for_news(running);
-        for (ProbeChild &child : running) child.listen();
-        const auto now = ProbeChild::Clock::now();
+        for (ProbeChild &child : running) child.process().listen();
+        const auto now = ChildProcess::Clock::now();
         std::erase_if(running, [&](ProbeChild &child) {
-            if (!child.ended(now)) return false;
+            if (!child.process().ended(now)) return false;
             outcomes[child.job()] = child.outcome();
             return true;
         });

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/loader/fd.hpp"
+#include "core/common/fd.hpp"
 #include "core/loader/identity.hpp"
 #include "hbf/status.hpp"
 

@@ -12,8 +12,17 @@
 
 namespace hbf::hostile {
 
+// Looked for and not compiled in, so that a program that is installed names no folder of the machine that built it.
 fs::path built() {
-    return HBF_HOSTILE_FOLDER;
+    static const fs::path folder = [] {
+        const fs::path here = fs::canonical("/proc/self/exe").parent_path();
+        if (fs::exists(here / "standins" / "chameleon.so")) return here / "standins"; // installed
+        fs::path top = here;
+        while (top.has_relative_path() && !fs::exists(top / "core/loader/hostile/chameleon.so")) top = top.parent_path();
+        if (!top.has_relative_path()) throw std::runtime_error("chameleon.so is neither beside the program nor built");
+        return top / "core/loader/hostile";
+    }();
+    return folder;
 }
 
 Scene::Scene() {

@@ -11,7 +11,8 @@ namespace hbf::hostile {
 
 namespace fs = std::filesystem;
 
-// The folder that holds chameleon.so and its friends.
+// The folder that holds chameleon.so and its friends: "standins" beside the running program where that is installed, else of
+// the build that the program lies in. Throws std::runtime_error if there is neither.
 fs::path built();
 
 // A folder of its own below TMPDIR, gone with the object.

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-namespace hbf::loader {
+namespace hbf {
 
 class Fd {
 public:
@@ -30,4 +30,4 @@ private:
     int fd_ = -1;
 };
 
-} // namespace hbf::loader
+} // namespace hbf
