@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copy engines of a device: threads that run what its queues hold, later than it was submitted, and in an order that only
-// waits, barriers and the order of a queue's values decide. The rest is up to seeded dice.
+// The copy engines of a device: threads that run what its queues hold, later than it was submitted, and in an order that
+// only waits, barriers and the order of a queue's values decide. The rest is up to seeded dice.
 //
 // With no engines the device is scripted: work is done one command at a time in the calls of poll and wait, so that the same
 // calls with the same seed give the same order.

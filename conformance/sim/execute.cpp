@@ -25,6 +25,17 @@ uint32_t crc_of_zeros(uint64_t size, const std::byte *zeros) {
     return size == HBF_CRC_PIECE ? whole : kernels::crc32c(zeros, size);
 }
 
+// Not where the store holds nothing yet: such pieces are zero, and stay untouched.
+void write_zeros(Store &dst, uint64_t offset, uint64_t size, Bounce &bounce) {
+    std::byte *const zeros = bounce_for(bounce, offset);
+    std::memset(zeros, 0, std::min<uint64_t>(size, HBF_CRC_PIECE));
+    for (const uint64_t end = offset + size; offset < end;) {
+        const uint64_t part = std::min(Store::piece - offset % Store::piece, end - offset);
+        if (!dst.hole(offset, part)) dst.write(offset, zeros, part);
+        offset += part;
+    }
+}
+
 // A piece of a copy, by offset and size in the ranges.
 void copy_piece(const Command &command, uint64_t from, uint64_t size, Bounce &bounce) {
     Store &dst = command.dst.region->store, &src = command.src.region->store;
@@ -33,11 +44,11 @@ void copy_piece(const Command &command, uint64_t from, uint64_t size, Bounce &bo
     const bool zeros = src.hole(at, size);
     if (zeros && size < HBF_CRC_PIECE) std::memset(buffer, 0, size);
     if (!zeros) src.read(at, buffer, size);
-    if (command.crc)
-        command.crc[from / HBF_CRC_PIECE] = zeros ? crc_of_zeros(size, buffer) : kernels::crc32c(buffer, size);
-    if (zeros && dst.hole(to, size)) return; // zero onto zero: nothing to move, nothing to touch
-    if (zeros) std::memset(buffer, 0, size);
-    dst.write(to, buffer, size);
+    if (command.crc) command.crc[from / HBF_CRC_PIECE] = zeros ? crc_of_zeros(size, buffer) : kernels::crc32c(buffer, size);
+    if (zeros)
+        write_zeros(dst, to, size, bounce);
+    else
+        dst.write(to, buffer, size);
 }
 
 std::optional<sdk::Failure> copy(const Command &command, Bounce &bounce, Counters &counters, uint64_t fail_copy) {
@@ -48,21 +59,21 @@ std::optional<sdk::Failure> copy(const Command &command, Bounce &bounce, Counter
     counters.bytes_moved.fetch_add(end, std::memory_order_relaxed);
     if (!fails) return std::nullopt;
     counters.uncorrected.fetch_add(1, std::memory_order_relaxed);
-    return sdk::Failure{HBF_DATA_LOSS, fmt::format("simulated uncorrectable error at {} of the source", command.src.offset + end),
+    return sdk::Failure{HBF_DATA_LOSS,
+                        fmt::format("simulated uncorrectable error at {} of the source", command.src.offset + end),
                         command.src.handle, command.src.offset + end};
 }
 
 void fill(const Command &command, Bounce &bounce, Counters &counters) {
+    Store &dst = command.dst.region->store;
+    counters.bytes_moved.fetch_add(command.size, std::memory_order_relaxed);
+    if (command.pattern << (64 - 8 * command.pattern_size) == 0)
+        return write_zeros(dst, command.dst.offset, command.size, bounce);
     std::byte *const buffer = bounce_for(bounce, command.dst.offset);
     kernels::fill(buffer, std::min<uint64_t>(command.size, HBF_CRC_PIECE), command.pattern, command.pattern_size,
                   kernels::Stores::regular);
-    Store &dst = command.dst.region->store;
-    const bool zeros = command.pattern << (64 - 8 * command.pattern_size) == 0;
-    for (uint64_t from = 0; from < command.size; from += HBF_CRC_PIECE) {
-        const uint64_t to = command.dst.offset + from, size = std::min<uint64_t>(HBF_CRC_PIECE, command.size - from);
-        if (!zeros || !dst.hole(to, size)) dst.write(to, buffer, size);
-    }
-    counters.bytes_moved.fetch_add(command.size, std::memory_order_relaxed);
+    for (uint64_t from = 0; from < command.size; from += HBF_CRC_PIECE)
+        dst.write(command.dst.offset + from, buffer, std::min<uint64_t>(HBF_CRC_PIECE, command.size - from));
 }
 
 } // namespace

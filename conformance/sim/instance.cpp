@@ -34,8 +34,8 @@ public:
         : mutex_(mutex), used_(used), bytes_(bytes) {
         std::lock_guard lock(mutex_);
         if (bytes > tier.capacity - used)
-            sdk::fail(HBF_EXHAUSTED, fmt::format("{}: {} bytes wanted, {} of {} are in use", tier.name, bytes, used,
-                                                 tier.capacity));
+            sdk::fail(HBF_EXHAUSTED,
+                      fmt::format("{}: {} bytes wanted, {} of {} are in use", tier.name, bytes, used, tier.capacity));
         used += bytes;
     }
     ~Room() {
@@ -104,7 +104,8 @@ hbf_region_info SimInstance::alloc(const sdk::AllocRequest &request) {
                                                tier.cpu() ? "" : ": option sim.persist names a folder for them"));
     if (request.pages > HBF_PAGES_4K) sdk::fail(HBF_UNAVAILABLE, fmt::format("{} has no large pages", tier.name));
     if (request.alignment > tier.most_alignment)
-        sdk::fail(HBF_UNSUPPORTED, fmt::format("{}: alignment {} is over {}", tier.name, request.alignment, tier.most_alignment));
+        sdk::fail(HBF_UNSUPPORTED,
+                  fmt::format("{}: alignment {} is over {}", tier.name, request.alignment, tier.most_alignment));
     if (request.size > tier.capacity)
         sdk::fail(HBF_EXHAUSTED, fmt::format("{} has {} bytes, {} are wanted", tier.name, tier.capacity, request.size));
     const uint64_t bytes = (request.size + tier.granule - 1) / tier.granule * tier.granule;
@@ -124,8 +125,8 @@ void SimInstance::free(hbf_region region) {
 }
 
 hbf_region_info SimInstance::register_host(void *address, uint64_t size) {
-    const hbf_region handle = regions_.insert(std::make_unique<Region>(
-        Region{HBF_TIER_NONE, size, 0, {}, Store(Mapping::borrowed(address, size), false)}));
+    const hbf_region handle = regions_.insert(
+        std::make_unique<Region>(Region{HBF_TIER_NONE, size, 0, {}, Store(Mapping::borrowed(address, size), false)}));
     return {sizeof(hbf_region_info), HBF_TIER_NONE, handle, size, page_size(), address};
 }
 

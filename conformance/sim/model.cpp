@@ -9,14 +9,15 @@ Model small_model(const SimOptions &options) {
     constexpr uint32_t agents = HBF_AGENT_CPU | HBF_AGENT_COPY_ENGINE;
     Model model;
     model.domains = {
-        {"shadowed", HBF_PROTOCOL_SOFTWARE, 128, agents, 0, "simulated: the CPU's copy is private until flush or invalidate"},
+        {"shadowed", HBF_PROTOCOL_SOFTWARE, 128, agents, 0,
+         "simulated: the CPU's copy is private until flush or invalidate"},
         {"shared", HBF_PROTOCOL_HARDWARE, 64, agents, 15, "simulated: CPU and copy engines use the same memory"},
     };
     model.tiers = {
-        {"vram0", HBF_TIER_HBM, HBF_MEDIA_HBM, HBF_ACCESS_CPU | HBF_ACCESS_DMA, 0, 1, options.vram, 65536,
-         2 << 20, false, "simulated device memory; the CPU sees it through a private shadow"},
-        {"hbf0", HBF_TIER_HBF, HBF_MEDIA_DRAM, HBF_ACCESS_CPU | HBF_ACCESS_DMA, 1, 2, options.hbf, 4096,
-         2 << 20, false, "simulated coherent memory, shared by the CPU and the copy engines"},
+        {"vram0", HBF_TIER_HBM, HBF_MEDIA_HBM, HBF_ACCESS_CPU | HBF_ACCESS_DMA, 0, 1, options.vram, 65536, 2 << 20, false,
+         "simulated device memory; the CPU sees it through a private shadow"},
+        {"hbf0", HBF_TIER_HBF, HBF_MEDIA_DRAM, HBF_ACCESS_CPU | HBF_ACCESS_DMA, 1, 2, options.hbf, 4096, 2 << 20, false,
+         "simulated coherent memory, shared by the CPU and the copy engines"},
         {"cold0", HBF_TIER_COLD, HBF_MEDIA_BLOCK, HBF_ACCESS_DMA, HBF_DOMAIN_NONE, HBF_TIER_NONE, options.cold, 16384, 16384,
          !options.folder.empty(), "simulated storage: what was never written takes no memory"},
     };

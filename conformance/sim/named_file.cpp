@@ -16,12 +16,12 @@ namespace hbf::sim {
 namespace {
 
 [[noreturn]] void fail_errno(const std::string &path, int error) {
-    const hbf_status status = error == ENOENT                        ? HBF_UNAVAILABLE
-                              : error == EEXIST || error == ELOOP    ? HBF_INVALID
-                              : error == EACCES || error == EPERM    ? HBF_PERMISSION
-                              : error == EWOULDBLOCK                 ? HBF_BUSY
+    const hbf_status status = error == ENOENT                      ? HBF_UNAVAILABLE
+                              : error == EEXIST || error == ELOOP  ? HBF_INVALID
+                              : error == EACCES || error == EPERM  ? HBF_PERMISSION
+                              : error == EWOULDBLOCK               ? HBF_BUSY
                               : error == ENOSPC || error == EMFILE ? HBF_EXHAUSTED
-                                                                     : HBF_INTERNAL;
+                                                                   : HBF_INTERNAL;
     sdk::fail(status, fmt::format("named region {}: {}", path, std::strerror(error)));
 }
 

@@ -13,9 +13,9 @@
 namespace hbf::sim {
 
 struct Region {
-    uint32_t tier = 0;           // HBF_TIER_NONE: registered host memory
+    uint32_t tier = 0;            // HBF_TIER_NONE: registered host memory
     uint64_t size = 0, taken = 0; // bytes usable, bytes of the tier
-    NamedFile file = {};         // of a named region
+    NamedFile file = {};          // of a named region
     Store store;
     std::optional<Shadow> shadow = std::nullopt;
 };

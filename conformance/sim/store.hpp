@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a region's bytes really are: the device's own memory, which copy engines read and write, and agents see through
-// their caches. Shadow is the CPU's cache of a software domain: private memory that the CPU is given for the store's, so that
-// nothing moves between the two but by flush and invalidate, whatever the machine below would do.
+// their caches. Shadow is the CPU's cache of a software domain: private memory that the CPU is given for the store's, so
+// that nothing moves between the two but by flush and invalidate, whatever the machine below would do.
 //
 // Any thread may call any of it at any time; commands that conflict without an order leave one or the other's bytes.
 #pragma once
