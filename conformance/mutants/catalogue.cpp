@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/mutants/catalogue.hpp"
+
+#include <utility>
+
+namespace hbf::conformance {
+
+const std::vector<Mutant> &all_mutants() {
+    static const std::vector<Mutant> all = [] {
+        std::vector<Mutant> mutants;
+        for (auto *const group : {catalogue::abi, catalogue::async, catalogue::bandwidth, catalogue::coherence,
+                                  catalogue::dma, catalogue::integrity, catalogue::lifecycle, catalogue::security,
+                                  catalogue::select, catalogue::threads, catalogue::tier})
+            for (Mutant &mutant : group()) mutants.push_back(std::move(mutant));
+        return mutants;
+    }();
+    return all;
+}
+
+const Mutant *find_mutant(std::string_view name) {
+    for (const Mutant &mutant : all_mutants())
+        if (mutant.name == name) return &mutant;
+    return nullptr;
+}
+
+std::string_view to_string(Base base) {
+    switch (base) {
+    case Base::sim:
+        return "sim";
+    case Base::host:
+        return "host";
+    case Base::variant:
+        return "variant";
+    case Base::guard:
+        return "guard";
+    }
+    return "unknown";
+}
+
+} // namespace hbf::conformance

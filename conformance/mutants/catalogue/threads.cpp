@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/mutants/catalogue.hpp"
+
+namespace hbf::conformance::catalogue {
+
+std::vector<Mutant> threads() {
+    return {};
+}
+
+} // namespace hbf::conformance::catalogue

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mutant: something whole with one thing made wrong, and the cases that must find it.
+//
+// The catalogue lies in catalogue/, a file for each group of cases; a mutant lies with the group of its first killer. A case
+// names its mutants in CaseInfo::kills, a mutant its cases in `killers`: a test holds the two to each other.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hbf::conformance {
+
+enum class Base : uint8_t {
+    sim,     // the simulated device, behind the wrapper plugin
+    host,    // the host plugin, behind the wrapper plugin
+    variant, // a library of its own, variants/: what must be wrong before there is a call to wrap
+    guard,   // hbf-case with one guard of libhbf taken out, guards/, on the simulated device
+};
+
+struct Mutant {
+    std::string_view name; // "m02_drop_tail"
+    std::string_view description;
+    Base base = Base::sim;
+    std::string_view fault = {};           // sim, host, variant: for inject.fault, "drop-tail,bytes=1"
+    std::string_view variant = {};         // variant: hbf_plugin_VARIANT.so; guard: hbf-case-VARIANT
+    std::vector<std::string_view> killers; // names of cases, each of which must find it
+    // More for the plugin: {"sim.seed", "7"}. "@folder" is an empty folder made for each case that is run.
+    std::vector<std::pair<std::string_view, std::string_view>> options = {};
+};
+
+const std::vector<Mutant> &all_mutants(); // by group, then as written
+const Mutant *find_mutant(std::string_view name);
+std::string_view to_string(Base base);
+
+} // namespace hbf::conformance
