@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/output/ocp.hpp"
 #include "tools/bandwidth/judge.hpp"
 #include "tools/bandwidth/report.hpp"
 #include "tools/cli/version.hpp"
@@ -10,34 +11,12 @@
 namespace hbf::tools::bandwidth {
 namespace {
 
-// Each artifact is a line with its number; the time is that of the run's start, for all are written after it.
-class Lines {
-public:
-    explicit Lines(std::string time) : time_(std::move(time)) {}
-    void artifact(const char *kind, Json body) { add(Json::object({{kind, std::move(body)}})); }
-    void run(const char *kind, Json body) { artifact("testRunArtifact", Json::object({{kind, std::move(body)}})); }
-    void step(size_t id, const char *kind, Json body) {
-        artifact("testStepArtifact", Json::object({{kind, std::move(body)}, {"testStepId", std::to_string(id)}}));
-    }
-    std::string take() { return std::move(out_); }
-
-private:
-    void add(Json line) { out_ += line.set("sequenceNumber", next_++).set("timestamp", time_).line(); }
-
-    std::string time_, out_;
-    int next_ = 0;
-};
-
-Json validator(const char *type, const std::string &name, Json value) {
-    return Json::object({{"name", name}, {"type", type}, {"value", std::move(value)}});
-}
-
 Json bandwidth_measurement(const Row &row) {
     auto validators = Json::array();
     if (row.floor)
-        validators.push(validator("GREATER_THAN_OR_EQUAL", "floor of profile " + row.floor->profile, row.floor->gbs));
+        validators.push(ocp_validator("GREATER_THAN_OR_EQUAL", "floor of profile " + row.floor->profile, row.floor->gbs));
     if (const auto most = highest_possible(row)) {
-        validators.push(validator("LESS_THAN_OR_EQUAL", "1.5 times the fastest plain copy of this run", *most));
+        validators.push(ocp_validator("LESS_THAN_OR_EQUAL", "1.5 times the fastest plain copy of this run", *most));
     }
     auto out = Json::object({{"name", "bandwidth"}, {"unit", "GB/s"}, {"value", row.queue.median}});
     if (validators.size() > 0) out.set("validators", validators);
@@ -47,7 +26,7 @@ Json bandwidth_measurement(const Row &row) {
                                              {"emulated", row.emulated}}));
 }
 
-void samples(Lines &lines, size_t id, const Row &row) {
+void samples(OcpLines &lines, size_t id, const Row &row) {
     const auto series = std::to_string(id);
     lines.step(id, "measurementSeriesStart",
                Json::object({{"measurementSeriesId", series}, {"name", "bandwidth of each sample"}, {"unit", "GB/s"}}));
@@ -58,7 +37,7 @@ void samples(Lines &lines, size_t id, const Row &row) {
     lines.step(id, "measurementSeriesEnd", Json::object({{"measurementSeriesId", series}, {"totalCount", row.gbs.size()}}));
 }
 
-void row_lines(Lines &lines, size_t id, const Row &row) {
+void row_lines(OcpLines &lines, size_t id, const Row &row) {
     lines.step(id, "testStepStart", Json::object({{"name", transfer_name(row)}}));
     const bool judged = row.status == Status::pass || row.status == Status::fail;
     uint64_t wrong = 0;
@@ -67,7 +46,7 @@ void row_lines(Lines &lines, size_t id, const Row &row) {
         lines.step(id, "measurement",
                    Json::object({{"name", "wrong words"},
                                  {"value", wrong},
-                                 {"validators", Json::array().push(validator("EQUAL", "no data loss", 0))}}));
+                                 {"validators", Json::array().push(ocp_validator("EQUAL", "no data loss", 0))}}));
     }
     // Bytes that did not arrive have no speed.
     if (wrong == 0 && judged && !row.gbs.empty()) {
@@ -90,8 +69,7 @@ void row_lines(Lines &lines, size_t id, const Row &row) {
 } // namespace
 
 std::string report_ocp(const Run &run, const Machine &machine, const Options &options) {
-    Lines lines(run.started);
-    lines.artifact("schemaVersion", Json::object({{"major", 2}, {"minor", 0}}));
+    OcpLines lines(run.started);
     const auto &inventory = machine.inventory();
     auto software = Json::array();
     software.push(Json::object({{"softwareInfoId", "0"}, {"name", "kernel"}, {"version", inventory.kernel}}));

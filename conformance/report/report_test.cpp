@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "conformance/report/plots.hpp"
+#include "conformance/report/report.hpp"
+#include "conformance/report/summary.hpp"
+#include "conformance/report/testing/sample_run.hpp"
+#include "conformance/runner/record_json.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+size_t count(const std::string &text, const std::string &what) {
+    size_t out = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++out;
+    return out;
+}
+
+TEST(Report, TextSaysVerdictCaseFaultTierAndAddress) {
+    const std::string text = report_text(sample_run());
+    EXPECT_THAT(text, AllOf(HasSubstr("NOT CONFORMANT: 7 of 17 cases failed"), HasSubstr("dma.copy.guard_bytes_untouched"),
+                            HasSubstr("bit flip"), HasSubstr("tier vram0"), HasSubstr("address 0x7f0000001001"),
+                            HasSubstr("expected 0x5a, actual 0x1a (differ in bit 6)"), HasSubstr("--seed 0x2a")));
+    EXPECT_THAT(text, AllOf(HasSubstr("EMULATED device"), HasSubstr("FAULTS INJECTED on purpose: flip=after=3"),
+                            HasSubstr("INTERRUPTED"), HasSubstr("edac.mc0.ce_count: 1 -> 4")));
+    EXPECT_THAT(text, Not(HasSubstr("\x1b[31m"))) << "a plugin's text must not steer the terminal";
+}
+
+TEST(Report, TextListsWhatPassedOnlyWhenAsked) {
+    EXPECT_THAT(report_text(clean_run(1)), Not(HasSubstr("tier.alloc.zero_size_rejected")));
+    EXPECT_THAT(report_text(clean_run(1), {.all_cases = true}), HasSubstr("tier.alloc.zero_size_rejected"));
+}
+
+TEST(Report, FailuresComeBeforeWhatIsUndecided) {
+    const RunRecord run = sample_run();
+    const auto trouble = troubled(run);
+    ASSERT_FALSE(trouble.empty());
+    bool undecided = false;
+    for (const CaseRecord *record : trouble) {
+        undecided |= !failed(record->status);
+        EXPECT_NE(failed(record->status), undecided) << record->name;
+    }
+    for (const CaseRecord &record : run.cases)
+        EXPECT_TRUE(!failed(record.status) || std::count(trouble.begin(), trouble.end(), &record)) << record.name;
+}
+
+TEST(Report, JsonComesBackAsItWas) {
+    const RunRecord run = sample_run();
+    const auto parsed = Json::parse(report_json(run));
+    ASSERT_TRUE(parsed) << parsed.error();
+    const auto back = run_record_from(*parsed);
+    ASSERT_TRUE(back) << back.error();
+    EXPECT_EQ(report_json(*back), report_json(run));
+    EXPECT_EQ(back->cases.front().seed, 0xfedcba9876543210u);
+}
+
+TEST(Report, JUnitCountsAgreeWithItsElements) {
+    const std::string xml = report_junit(sample_run());
+    EXPECT_THAT(xml, HasSubstr("tests=\"17\" failures=\"6\" errors=\"3\" skipped=\"3\""));
+    EXPECT_EQ(count(xml, "<testcase "), 17u);
+    EXPECT_EQ(count(xml, "<failure "), 6u);
+    EXPECT_EQ(count(xml, "<error "), 3u);
+    EXPECT_EQ(count(xml, "<skipped "), 3u);
+    EXPECT_THAT(xml, AllOf(HasSubstr("&lt;/script&gt;"), Not(HasSubstr("\x1b")), Not(HasSubstr("\xff"))));
+}
+
+TEST(Report, OcpTellsVerdictsFromErrorsOfProcedure) {
+    std::istringstream lines(report_ocp(sample_run()));
+    std::string line, last;
+    size_t number = 0, failures = 0, errors = 0;
+    while (std::getline(lines, line)) {
+        const auto json = Json::parse(line);
+        ASSERT_TRUE(json) << line;
+        EXPECT_EQ(json->get("sequenceNumber")->whole(), number++);
+        failures += count(line, "\"type\":\"FAIL\"") + count(line, "\"type\": \"FAIL\"");
+        errors += count(line, "\"symptom\"");
+        last = line;
+    }
+    EXPECT_EQ(failures, 6u);
+    EXPECT_EQ(errors, 3u);
+    EXPECT_THAT(last, AllOf(HasSubstr("testRunEnd"), HasSubstr("NOT_APPLICABLE"))) << "an interrupted run passes nothing";
+}
+
+TEST(Report, HtmlFirstScreenComesBeforeTheRest) {
+    const std::string html = report_html(sample_run());
+    const size_t rest = html.find("<h2>");
+    ASSERT_NE(rest, std::string::npos);
+    EXPECT_THAT(html.substr(0, rest),
+                AllOf(HasSubstr("NOT CONFORMANT"), HasSubstr("dma.copy.guard_bytes_untouched"), HasSubstr("bit flip"),
+                      HasSubstr("vram0"), HasSubstr("0x7f0000001001"), HasSubstr("FAULTS INJECTED"), HasSubstr("EMULATED")));
+    EXPECT_THAT(html, Not(HasSubstr("<script>alert(1)"))) << "a log must stay text";
+    EXPECT_THAT(html, AllOf(Not(HasSubstr("src=\"http")), Not(HasSubstr("href=\"http"))));
+}
+
+TEST(Report, ADistributionHoldsEverySample) {
+    const Series series = distribution("latency", "ns", {1, 2, 2, 3, 9, 9, 9, 9});
+    double total = 0;
+    for (const auto &point : series.points) total += point.y;
+    EXPECT_EQ(total, 8);
+    EXPECT_EQ(distribution("same", "ns", {5, 5, 5}).points.size(), 1u);
+    EXPECT_TRUE(distribution("none", "ns", {}).points.empty());
+}
+
+} // namespace
+} // namespace hbf::conformance
