@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/integrity/arena.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "conformance/suite/context.hpp"
+
+namespace hbf::integrity {
+namespace {
+
+constexpr uint64_t page = 4096;
+constexpr uint64_t least = 64u << 10; // bytes of a region worth testing
+
+// A quarter of what is free goes to the test, both regions together: the machine's other work goes on.
+uint64_t room_in(const hbf_tier_info &tier, uint64_t wanted) {
+    const uint64_t room = tier.available / 8 / page * page;
+    return std::min(wanted, std::max(room, least));
+}
+
+} // namespace
+
+Arena::Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes)
+    : device_(&device), regions_(device), access_(device),
+      queue_(std::make_unique<conformance::Queue>(device, std::min(depth, device.queue_info().max_depth))) {
+    for (const uint32_t tier : tiers) {
+        const auto info = device.describe(tier);
+        Place place;
+        place.tier = tier;
+        place.bytes = room_in(info, bytes);
+        if (place.bytes < std::min(bytes, least) || info.available < 2 * place.bytes) {
+            skipped_.push_back(fmt::format("{}: {} bytes free, too little to test", info.name, info.available));
+            continue;
+        }
+        place.source = regions_.make(tier, place.bytes);
+        place.destination = regions_.make(tier, place.bytes);
+        places_.push_back(place);
+    }
+}
+
+const hbf_region_info &Arena::window() {
+    if (window_.region) return window_;
+    if (device_->capabilities() & conformance::need::cpu_tier) {
+        window_ = regions_.make(device_->cpu_tier(), window_size);
+        return window_;
+    }
+    own_.resize(window_size + page);
+    auto *const start = own_.data() + (page - reinterpret_cast<uintptr_t>(own_.data()) % page) % page;
+    const auto call = device_->register_host(start, window_size, window_);
+    if (!call.ok()) conformance::fail("no tier has a CPU address, and host memory cannot be registered: " + to_string(call));
+    window_.address = start;
+    return window_;
+}
+
+Arena::~Arena() {
+    if (!own_.empty() && window_.region) static_cast<void>(device_->free(window_.region));
+}
+
+void evict(const void *address, uint64_t size) {
+#if defined(__x86_64__)
+    const auto *const first = static_cast<const char *>(address);
+    for (uint64_t at = 0; at < size; at += 64) __builtin_ia32_clflush(first + at);
+    if (size != 0) __builtin_ia32_clflush(first + size - 1);
+    __builtin_ia32_mfence();
+#elif defined(__aarch64__)
+    const auto first = reinterpret_cast<uintptr_t>(address) / 64 * 64, end = reinterpret_cast<uintptr_t>(address) + size;
+    for (uintptr_t at = first; at < end; at += 64) asm volatile("dc civac, %0" : : "r"(at) : "memory");
+    asm volatile("dsb ish" ::: "memory");
+#else
+    static_cast<void>(address), static_cast<void>(size);
+#endif
+}
+
+} // namespace hbf::integrity

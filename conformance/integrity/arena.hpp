@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of a corruption test on one device: two regions in each tier, and a window through which bytes of tiers without
+// a CPU address are filled and looked at. Made once, used by every pair.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/suite/bytes.hpp"
+#include "conformance/suite/case.hpp"
+#include "conformance/suite/device.hpp"
+
+namespace hbf::integrity {
+
+class Arena {
+public:
+    static constexpr uint64_t window_size = 4u << 20;
+    static constexpr uint32_t depth = 4; // copies under way at once
+
+    struct Place {
+        uint32_t tier = 0;
+        hbf_region_info source{}, destination{};
+        uint64_t bytes = 0; // of each
+    };
+
+    // `tiers`: where to test, all reached by commands. `bytes`: of each region, a multiple of 4096; less where the tier has
+    // less room, and `skipped` says which tiers have none. Trouble of the plugin's is a conformance::Verdict.
+    Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes);
+    ~Arena();
+    Arena(const Arena &) = delete;
+    Arena &operator=(const Arena &) = delete;
+
+    const conformance::Instance &device() const { return *device_; }
+    const std::vector<Place> &places() const { return places_; }
+    const std::vector<std::string> &skipped() const { return skipped_; }
+    hbf_queue *queue() const { return *queue_; }
+    conformance::ByteAccess &access() { return access_; }
+    const hbf_region_info &window(); // CPU address, window_size bytes; fails if the device offers no such memory
+    bool crc() const { return device_->capabilities() & conformance::need::crc; }
+
+private:
+    const conformance::Instance *device_;
+    conformance::Regions regions_;
+    conformance::ByteAccess access_;
+    std::unique_ptr<conformance::Queue> queue_;
+    std::vector<Place> places_;
+    std::vector<std::string> skipped_;
+    std::vector<std::byte> own_; // registered as the window where no tier has a CPU address
+    hbf_region_info window_{};
+};
+
+// Drops the CPU's copies of these lines, so that the next load comes from memory. Nothing where the CPU cannot be asked to.
+void evict(const void *address, uint64_t size);
+
+} // namespace hbf::integrity
