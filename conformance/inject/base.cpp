@@ -17,9 +17,11 @@ using sdk::shell::caught;
 using sdk::shell::refuse;
 using sdk::shell::usable;
 
-std::unique_ptr<Stack> stack_for(const Options &options) {
+std::unique_ptr<Stack> stack_for(const Options &options, const void *host_struct) {
     auto faults = make_faults(options.faults); // first: a mistyped fault must not depend on the plugin
-    return std::make_unique<Stack>(open_plugin(options.plugin), std::move(faults));
+    auto stack = std::make_unique<Stack>(open_plugin(options.plugin), std::move(faults));
+    stack->given(host_struct);
+    return stack;
 }
 
 hbf_status probe(const hbf_probe_in *in, hbf_probe_out *out, hbf_error *error) {
@@ -28,7 +30,7 @@ hbf_status probe(const hbf_probe_in *in, hbf_probe_out *out, hbf_error *error) {
     try {
         const Options options(in->options, in->option_count);
         WithOptions<hbf_probe_in> rest(*in, options.rest);
-        return stack_for(options)->top().probe(rest.get(), out, error);
+        return stack_for(options, in)->top().probe(rest.get(), out, error);
     } catch (const Crossing &) {
         throw;
     } catch (...) {
@@ -45,7 +47,7 @@ hbf_status create(const hbf_create_in *in, hbf_instance **out, hbf_error *error)
     try {
         const Options options(in->options, in->option_count);
         WithOptions<hbf_create_in> rest(*in, options.rest);
-        auto stack = stack_for(options);
+        auto stack = stack_for(options, in);
         const hbf_status status = stack->top().create(rest.get(), error);
         if (status != HBF_OK || !stack->device().instance()) return status;
         for (const auto &fault : stack->faults()) fault->started();

@@ -139,6 +139,10 @@ hbf_status Device::queue_info(hbf_queue_info *out, hbf_error *e) {
 }
 
 hbf_status Device::create_queue(const hbf_queue_desc *desc, Queue &queue, hbf_error *e) {
+    {
+        std::lock_guard lock(queues_mutex_);
+        queues_.reserve(queues_.size() + 1);
+    }
     const hbf_status status = queue_->create(instance_, desc, &queue.real, e);
     if (status != HBF_OK || !queue.real) return status;
     const uint32_t asked = usable(desc, HBF_QUEUE_DESC_MIN_SIZE) ? desc->commands : 0;
@@ -156,11 +160,10 @@ hbf_status Device::destroy_queue(Queue &queue, hbf_error *e) {
     return HBF_OK;
 }
 
-// Of a live queue; another pointer goes on as it is, for the plugin to refuse.
-hbf_queue *Device::real_queue(hbf_queue *wrapped) {
+Queue *Device::live_queue(hbf_queue *handle) {
     std::lock_guard lock(queues_mutex_);
-    const auto found = std::find(queues_.begin(), queues_.end(), Queue::of(wrapped));
-    return found == queues_.end() ? wrapped : (*found)->real;
+    const auto found = std::find(queues_.begin(), queues_.end(), Queue::of(handle));
+    return found == queues_.end() ? nullptr : *found;
 }
 
 hbf_status Device::submit(Queue &queue, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) {
@@ -171,10 +174,10 @@ hbf_status Device::submit(Queue &queue, const hbf_batch *batch, uint64_t *out_va
             waits = command.kind == HBF_COMMAND_WAIT && command.u.wait.queue;
         }
     if (!waits) return queue_->submit(queue.real, batch, out_value, e);
-    copy_commands(*batch, queue.scratch);
+    copy_commands(*batch, queue.scratch); // a pointer to no queue stays as it is: for the plugin to refuse
     for (hbf_command &command : queue.scratch)
         if (command.kind == HBF_COMMAND_WAIT && command.u.wait.queue)
-            command.u.wait.queue = real_queue(command.u.wait.queue);
+            if (const Queue *waited = live_queue(command.u.wait.queue)) command.u.wait.queue = waited->real;
     const hbf_batch rewritten = batch_of(queue.scratch);
     return queue_->submit(queue.real, &rewritten, out_value, e);
 }

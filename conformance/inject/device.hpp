@@ -34,6 +34,7 @@ public:
     bool software(uint32_t tier) const; // CPU stores in this tier's mappings need flush, loads invalidate
     const RegionBook &regions() const { return regions_; }
     Touch &touch() { return *touch_; }
+    Queue *live_queue(hbf_queue *handle); // nullptr: no queue of this instance
     uint32_t max_commands() const { return max_commands_; }
 
     hbf_status probe(const hbf_probe_in *in, hbf_probe_out *out, hbf_error *e) override;
@@ -62,7 +63,6 @@ public:
 private:
     void look_around();
     hbf_status note(hbf_status status, const hbf_region_info *out);
-    hbf_queue *real_queue(hbf_queue *wrapped);
 
     const hbf_plugin &plugin_;
     const bool watched_;

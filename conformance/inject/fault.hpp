@@ -51,10 +51,13 @@ public:
     virtual void started();
 
     void attach(Device &device) { device_ = &device; }
+    // The host's own probe_in or create_in: probe and create get a copy of it.
+    void given(const void *host_struct) { host_struct_ = host_struct; }
     const Settings &settings() const { return settings_; }
 
 protected:
     Device &device() const { return *device_; }
+    const void *host_struct() const { return host_struct_; }
     uint64_t seed() const { return settings_.number("seed"); }
     bool fires() noexcept { return trigger_.fires(); }
     // Whether no `tier` was asked for, or it is the one.
@@ -65,6 +68,7 @@ private:
     const Settings settings_;
     Trigger trigger_;
     Device *device_ = nullptr;
+    const void *host_struct_ = nullptr;
     uint32_t tier_ = HBF_TIER_NONE;
 };
 

@@ -18,7 +18,10 @@ class Layer;
 
 // What a layer remembers about a queue.
 struct QueueState {
+    QueueState() = default;
     virtual ~QueueState() = default;
+    QueueState(const QueueState &) = delete;
+    QueueState &operator=(const QueueState &) = delete;
 };
 
 // The host's hbf_queue.
@@ -103,9 +106,17 @@ public:
         return below_->read_health(readings, stride, capacity, count, e);
     }
 
+    // What this layer wants to remember about a new queue; nullptr: nothing.
+    virtual std::unique_ptr<QueueState> remember_queue() { return nullptr; }
+
     void put_on(Layer &below, unsigned index) { below_ = &below, index_ = index; }
 
 protected:
+    template <class State>
+    State &state_of(Queue &queue) const { // that remember_queue made
+        return static_cast<State &>(*queue.states[index_]);
+    }
+
     Layer *below_ = nullptr;
     unsigned index_ = 0; // in Queue::states
 };

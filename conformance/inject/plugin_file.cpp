@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/inject/plugin_file.hpp"
 
+#include <map>
+#include <mutex>
+
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -9,7 +12,9 @@
 
 namespace hbf::inject {
 
-const hbf_plugin &open_plugin(const std::string &path) {
+namespace {
+
+const hbf_plugin &open_new(const std::string &path) {
     if (path.empty() || path[0] != '/')
         sdk::fail(HBF_INVALID, fmt::format("option inject.plugin: \"{}\" is not an absolute path", path));
     void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -35,6 +40,17 @@ const hbf_plugin &open_plugin(const std::string &path) {
     if (plugin->sanitizer != host.sanitizer)
         sdk::fail(HBF_UNSUPPORTED, fmt::format("inject.plugin: {} was built with another sanitizer than the wrapper", path));
     return *plugin;
+}
+
+} // namespace
+
+const hbf_plugin &open_plugin(const std::string &path) {
+    static std::mutex mutex;
+    static auto *const opened = new std::map<std::string, const hbf_plugin *>; // as long as the process, as plugins are
+    std::lock_guard lock(mutex);
+    const auto found = opened->find(path);
+    if (found != opened->end()) return *found->second;
+    return *opened->emplace(path, &open_new(path)).first->second;
 }
 
 } // namespace hbf::inject

@@ -35,7 +35,11 @@ hbf_status Instance::create_queue(const hbf_queue_desc *desc, hbf_queue **out, h
     auto queue = std::make_unique<Queue>();
     queue->owner = this;
     queue->top = top_;
-    queue->states.resize(stack_->faults().size());
+    for (const auto &fault : stack_->faults()) queue->states.push_back(fault->remember_queue());
+    {
+        std::lock_guard lock(mutex_);
+        queues_.reserve(queues_.size() + 1); // nothing may fail once the plugin has made one
+    }
     const hbf_status status = top_->create_queue(desc, *queue, error);
     if (status != HBF_OK || !queue->real) {
         // As the plugin left it: whether a failure left something behind there is for the host to see.

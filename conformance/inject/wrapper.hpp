@@ -23,6 +23,9 @@ const hbf_plugin *answer_query(const hbf_plugin &table, uint32_t host_abi_max, c
 class Stack {
 public:
     Stack(const hbf_plugin &plugin, std::vector<std::unique_ptr<Fault>> faults);
+    void given(const void *host_struct) {
+        for (const auto &fault : faults_) fault->given(host_struct);
+    }
     Device &device() { return device_; }
     Layer &top() { return faults_.empty() ? static_cast<Layer &>(device_) : *faults_.back(); }
     const std::vector<std::unique_ptr<Fault>> &faults() const { return faults_; }

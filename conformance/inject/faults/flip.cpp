@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
 #include "conformance/inject/data_fault.hpp"
 #include "conformance/inject/random.hpp"
 
