@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A full tier: the next region is refused, those that are there stay whole, and what is freed can be had again.
+#include <algorithm>
+
+#include "conformance/suite/dma/model.hpp"
+#include "conformance/suite/tier/small.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+constexpr uint64_t parts = 8;
+
+struct Full {
+    std::vector<hbf_region_info> regions;
+    Call refusal;
+};
+
+Full fill(Context &context, const Instance &device, uint32_t tier, uint64_t share) {
+    Full out;
+    const uint64_t most = device.tier(tier).capacity / share;
+    for (;;) {
+        hbf_region_info region{};
+        out.refusal = device.alloc(tier, share, region);
+        if (!out.refusal.ok()) return out;
+        out.regions.push_back(region);
+        context.check(out.regions.size() <= most, "{} gave {} regions of {} bytes, more than its capacity of {}",
+                      device.tier(tier).name, out.regions.size(), share, device.tier(tier).capacity);
+    }
+}
+
+void exhaust(Context &context, const Instance &device, uint32_t tier) {
+    const hbf_tier_info &info = device.tier(tier);
+    const uint64_t share = share_of(info, info.capacity, parts);
+    Full full = fill(context, device, tier, share);
+    const std::string what = fmt::format("region {} of {} bytes in {}", full.regions.size() + 1, share, info.name);
+    context.check_status(full.refusal, HBF_EXHAUSTED, what);
+    context.check(!full.regions.empty(), "{} has {} bytes and gives no region of {}", info.name, info.capacity, share);
+
+    ByteAccess access(device);
+    const bool dma = info.access & HBF_ACCESS_DMA;
+    const auto tag = [&](const hbf_region_info &region, uint32_t generation) {
+        Model model(access, region, info.name, info.name);
+        model.load(context.seed() ^ region.region, generation);
+        return model;
+    };
+    std::vector<Model> models;
+    for (const hbf_region_info &region : full.regions)
+        if (dma) models.push_back(tag(region, 1));
+
+    // Refused while full, over and over; then one is freed, and one, and only one, can be had.
+    for (unsigned round = 0; round < 3; ++round) {
+        hbf_region_info region{};
+        context.check_status(device.alloc(tier, share, region), HBF_EXHAUSTED, "while full, " + what);
+        const size_t place = round * (full.regions.size() - 1) / 2;
+        device.must_free(full.regions[place].region);
+        const Call again = device.alloc(tier, share, region);
+        context.check(again.ok(), "a region of {} bytes was freed in {}, yet one as large cannot be had: {}", share, info.name,
+                      to_string(again));
+        full.regions[place] = region;
+        if (dma) models[place].load(context.seed() ^ region.region, 2);
+    }
+    for (Model &model : models) model.verify(context, fmt::format("after {} was full", info.name));
+    models.clear();
+    const size_t had = full.regions.size();
+    for (const hbf_region_info &region : full.regions) device.must_free(region.region);
+    const Full second = fill(context, device, tier, share);
+    context.check(second.regions.size() + 1 >= had, "{} gave {} regions of {} bytes, and after all were freed only {}", info.name,
+                  had, share, second.regions.size());
+    for (const hbf_region_info &region : second.regions) device.must_free(region.region);
+}
+
+HBF_CASE("tier.alloc.exhaustion_recovers",
+         {.rules = {"HBF-TIER-4"},
+          .kills = {"m20_leak_on_free", "wrong_status_when_full", "full_tier_loses_region"},
+          .needs = need::cpu_tier}) {
+    context.subject().destroy_instance(); // so that only the small one holds memory
+    const std::unique_ptr<Instance> made = small_instance(context.subject());
+    const Instance &device = made ? *made : context.device();
+    bool any = false;
+    std::string left_out;
+    for (uint32_t tier = 0; tier < device.tiers().size(); ++tier) {
+        const hbf_tier_info info = device.describe(tier);
+        if (info.capacity <= std::min(most_taken(context), info.available / 4 * 5)) {
+            exhaust(context, device, tier);
+            any = true;
+            continue;
+        }
+        left_out = fmt::format("{} was not filled: of its {} bytes {} are available, and at most {} are taken; give the plugin "
+                               "an option that makes it small",
+                               info.name, info.capacity, info.available, most_taken(context));
+        context.note(left_out);
+    }
+    if (!any) context.not_observable(left_out);
+}
+
+} // namespace
+} // namespace hbf::conformance

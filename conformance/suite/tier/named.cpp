@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/suite/tier/named.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <unistd.h>
+
+#include "conformance/suite/bytes.hpp"
+#include "kernels/host/pattern.hpp"
+
+namespace hbf::conformance {
+
+hbf_region_info open_or_create(const Instance &device, uint32_t tier, const std::string &name, uint64_t size) {
+    hbf_region_info out{};
+    Call call = device.alloc(tier, size, out, 0, name, HBF_ALLOC_OPEN_EXISTING);
+    if (call.status == HBF_UNAVAILABLE) call = device.alloc(tier, size, out, 0, name);
+    if (!call.ok())
+        fail(fmt::format("the region named {} in {}, which declares that names persist: {}", name, device.tier(tier).name,
+                         to_string(call)));
+    return out;
+}
+
+NamedRegion write_named(Context &context, const Instance &device, const hbf_region_info &region, const std::string &name,
+                        uint32_t generation) {
+    NamedRegion out{name, region.size / 4 * 4, {}};
+    out.bytes.resize(out.size);
+    kernels::pattern_fill(out.bytes.data(), out.size, {static_cast<uint32_t>(context.seed()), generation}, 0);
+    ByteAccess(device).write(region, 0, out.bytes);
+    return out;
+}
+
+NamedRegion store_named(Context &context, const Instance &device, uint32_t tier, const std::string &name, uint64_t size,
+                        uint32_t generation) {
+    const hbf_region_info region = open_or_create(device, tier, name, size);
+    NamedRegion out = write_named(context, device, region, name, generation);
+    device.must_free(region.region);
+    return out;
+}
+
+void must_find(Context &context, const Instance &device, uint32_t tier, const NamedRegion &stored, std::string_view when) {
+    hbf_region_info region{};
+    const Call call = device.alloc(tier, stored.size, region, 0, stored.name, HBF_ALLOC_OPEN_EXISTING);
+    context.check(call.ok(), "{} was stored in {} and cannot be opened {}: {}", stored.name, device.tier(tier).name, when,
+                  to_string(call));
+    const auto actual = ByteAccess(device).read(region, 0, stored.size);
+    device.must_free(region.region);
+    if (actual == stored.bytes) return;
+    const auto wrong = std::mismatch(actual.begin(), actual.end(), stored.bytes.begin()).first - actual.begin();
+    Evidence evidence;
+    evidence.fault_class = fault::stale;
+    evidence.tier = device.tier(tier).name;
+    evidence.region = region.region;
+    evidence.offset = static_cast<uint64_t>(wrong);
+    evidence.expected = std::to_integer<uint64_t>(stored.bytes[evidence.offset]);
+    evidence.actual = std::to_integer<uint64_t>(actual[evidence.offset]);
+    evidence.width = 1;
+    evidence.detail = fmt::format("{}, opened {}, holds other bytes than were stored, from offset {:#x} on", stored.name, when,
+                                  evidence.offset);
+    const std::string reason = evidence.detail;
+    conformance::fail(reason, std::move(evidence));
+}
+
+std::string fresh_name(const char *what) {
+    const auto now = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+    return fmt::format("hbf-conformance.{}.{:x}", what, Random(now ^ (static_cast<uint64_t>(::getpid()) << 40))());
+}
+
+} // namespace hbf::conformance
