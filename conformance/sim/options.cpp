@@ -46,7 +46,7 @@ SimOptions parse_options(const sdk::Options &options) {
         } else if (key == "sim.persist") {
             if (text.empty() || text.front() != '/') refuse(key, text, "the absolute path of a folder");
             result.folder = text;
-        } else if (key == "sim.fail") {
+        } else if (key == "sim.fail" || key == "test.uncorrectable") { // the second: as any plugin may offer it
             result.fail_copy = number(key, text, UINT64_MAX);
         } else {
             sdk::fail(HBF_INVALID, fmt::format("unknown option \"{}\" of plugin sim: there are sim.seed, sim.engines, "

@@ -59,6 +59,26 @@ public:
         look();
     }
 
+    // The same range each time, with other data: what is left of the copy before is seen.
+    void copy_again() {
+        give(source_bytes_, source_, next());
+        const uint64_t size = region_size - 4096 - 8;
+        device_.must_run(queue_, {copy_command(destination_.region, 4096, source_.region, 0, size)});
+        std::memcpy(model_.data() + 4096, source_bytes_.data(), size);
+        look();
+    }
+
+    // There and back through what only commands reach.
+    void by_storage(uint32_t storage) {
+        constexpr uint64_t size = 64u << 10;
+        const auto stored = regions_.make(storage, size);
+        give(source_bytes_, source_, next());
+        device_.must_run(queue_, {copy_command(stored.region, 0, source_.region, 0, size)});
+        device_.must_run(queue_, {copy_command(destination_.region, 1, stored.region, 0, size)});
+        std::memcpy(model_.data() + 1, source_bytes_.data(), size);
+        look();
+    }
+
     void errors_are_errors() {
         uint64_t value = 0;
         context_.check_status(
@@ -128,8 +148,13 @@ HBF_CASE("selftest.transfer", {.rules = {"HBF-DMA-2"}, .hidden = true, .unproven
     TransferTest test(context);
     test.errors_are_errors();
     for (int round = 0; round < 12; ++round) {
-        for (int i = 0; i < 3; ++i) test.copy_once();
+        test.copy_again();
+        for (int i = 0; i < 2; ++i) test.copy_once();
         test.copies_in_order();
+    }
+    if (context.device().capabilities() & need::dma_only_tier) {
+        const uint32_t storage = context.device().dma_only_tier();
+        for (int i = 0; i < 4; ++i) test.by_storage(storage);
     }
 }
 

@@ -25,8 +25,8 @@ struct Slot {
 
 class Traffic {
 public:
-    Traffic(Context &context, Arena &arena)
-        : context_(context), device_(context.device()), arena_(arena), random_(context.seed()), seed_(data_seed(context)) {
+    Traffic(Context &context, Arena &arena, uint32_t depth)
+        : context_(context), device_(context.device()), arena_(arena), random_(context.seed()), seed_(data_seed(context)), queue_(device_, depth) {
         for (const auto &place : arena.places()) {
             for (const auto *region : {&place.source, &place.destination})
                 for (uint64_t at = 0; at + granule <= place.bytes; at += granule) slots_.push_back({region, at});
@@ -41,12 +41,12 @@ public:
             auto &to = any();
             auto &from = any();
             if (&to == &from) continue;
-            last = device_.must_submit(arena_.queue(),
+            last = device_.must_submit(queue_,
                                        {copy_command(to.region->region, to.offset, from.region->region, from.offset, granule)});
             to.content = from.content;
             to.generation = from.generation;
         }
-        if (last != 0) device_.must_complete(arena_.queue(), last);
+        if (last != 0) device_.must_complete(queue_, last);
     }
     void renew(Slot &slot) {
         slot.content = next_content_++;
@@ -127,6 +127,7 @@ private:
     Arena &arena_;
     Random random_;
     uint32_t seed_;
+    Queue queue_;
     uint64_t next_content_ = 0;
     uint32_t generation_ = 0;
     std::vector<Slot> slots_;
@@ -144,8 +145,8 @@ HBF_CASE("integrity.soak.random_traffic_checksum",
     Arena arena(device, device.dma_tiers(), context.scaled(256u << 10, 1u << 20, 16u << 20));
     for (const auto &text : arena.skipped()) context.note(text);
     if (arena.places().empty()) context.not_observable("no tier has room for two regions of 64 KiB");
-    Traffic traffic(context, arena);
     const uint32_t values = std::min<uint32_t>(device.queue_info().max_depth, 16);
+    Traffic traffic(context, arena, values);
     uint64_t rounds = 0;
     do {
         traffic.burst(values);
