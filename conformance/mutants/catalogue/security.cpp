@@ -4,7 +4,23 @@
 namespace hbf::conformance::catalogue {
 
 std::vector<Mutant> security() {
-    return {};
+    return {
+        {.name = "host_trust_off",
+         .description = "no file or folder is too open to be loaded from",
+         .base = Base::guard,
+         .variant = "trust_off",
+         .killers = {"security.untrusted_dir_refused"}},
+        {.name = "host_privileged_reads_env",
+         .description = "a privileged process lets its environment choose plugins",
+         .base = Base::guard,
+         .variant = "privileged_reads_env",
+         .killers = {"security.privileged_ignores_env"}},
+        {.name = "host_searches_relative",
+         .description = "search folders may be relative to the working directory",
+         .base = Base::guard,
+         .variant = "searches_relative",
+         .killers = {"security.relative_path_refused"}},
+    };
 }
 
 } // namespace hbf::conformance::catalogue

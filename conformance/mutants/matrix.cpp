@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/mutants/matrix.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "conformance/mutants/agreement.hpp"
+#include "conformance/mutants/pool.hpp"
+#include "conformance/mutants/trial.hpp"
+#include "conformance/runner/case_process.hpp"
+#include "conformance/runner/filter.hpp"
+#include "conformance/runner/programs.hpp"
+#include "conformance/runner/seed.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+// One run of a case, for everyone who asked for it.
+struct Job {
+    Trial trial;
+    const CaseEntry *entry = nullptr;
+    bool must_kill = false;
+    std::vector<Attempt *> for_whom = {};
+};
+
+Status run_once(const Job &job, const MatrixOptions &options, uint64_t seed, std::string &reason) {
+    CaseArguments arguments;
+    arguments.subject = job.trial.subject;
+    arguments.seed = case_seed(seed, job.entry->name);
+    const TrialFolder folder(arguments.subject);
+    CaseProcess how;
+    how.program = job.trial.program;
+    how.interrupted = options.interrupted;
+    const auto record = run_case_process(how, *job.entry, arguments, "");
+    reason = record ? record->reason : record.error();
+    return record ? record->status : Status::internal_error;
+}
+
+// "status tries reason"
+std::string run_job(const Job &job, const MatrixOptions &options) {
+    Attempt attempt;
+    do {
+        attempt.status = run_once(job, options, options.seed + attempt.tries, attempt.reason);
+        ++attempt.tries;
+    } while (job.must_kill && !attempt.kills() && attempt.tries < 2);
+    for (char &c : attempt.reason)
+        if (c == '\n') c = ' ';
+    return fmt::format("{} {} {}", to_string(attempt.status), attempt.tries, attempt.reason);
+}
+
+Attempt attempt_from(const std::string &case_name, const std::string &line) {
+    const size_t first = line.find(' '), second = line.find(' ', first + 1);
+    return {case_name, status_from(line.substr(0, first)), line.substr(second + 1),
+            static_cast<unsigned>(std::stoul(line.substr(first + 1, second - first - 1)))};
+}
+
+// Whether its verdict depends on what else runs: such cases run alone, when all others are done.
+bool times(const CaseEntry &entry) {
+    return entry.group() == "bandwidth";
+}
+
+class Planner {
+public:
+    Planner(const std::vector<CaseEntry> &cases, const MatrixOptions &options) : cases_(cases), options_(options) {
+        for (const CaseEntry &entry : cases) by_name_[entry.name] = &entry;
+    }
+
+    void add(MutantRow &row) {
+        const auto mutated = trial_of(*row.mutant, true), whole = trial_of(*row.mutant, false);
+        if (!mutated || !whole) {
+            row.unavailable = mutated ? whole.error() : mutated.error();
+            return;
+        }
+        row.intended.resize(row.mutant->killers.size());
+        row.base.resize(row.mutant->killers.size());
+        for (size_t i = 0; i < row.mutant->killers.size(); ++i) {
+            const auto entry = by_name_.find(row.mutant->killers[i]);
+            row.intended[i].case_name = row.base[i].case_name = row.mutant->killers[i];
+            if (entry == by_name_.end()) continue; // a disagreement, said elsewhere
+            ask(*mutated, *entry->second, row.intended[i], true);
+            ask(*whole, *entry->second, row.base[i], false);
+        }
+        if (!options_.full) return;
+        std::vector<const CaseEntry *> others;
+        for (const CaseEntry &entry : cases_) {
+            const auto &killers = row.mutant->killers;
+            if (entry.hidden || entry.profile != "quick" || times(entry)) continue;
+            if (row.mutant->base == Base::guard && !entry.host_side) continue; // the device has no fault
+            if (std::find(killers.begin(), killers.end(), entry.name) == killers.end()) others.push_back(&entry);
+        }
+        row.others.resize(others.size());
+        for (size_t i = 0; i < others.size(); ++i) {
+            row.others[i].case_name = others[i]->name;
+            ask(*mutated, *others[i], row.others[i], false);
+        }
+    }
+    std::vector<Job> jobs;
+
+private:
+    void ask(const Trial &trial, const CaseEntry &entry, Attempt &attempt, bool must_kill) {
+        const auto [at, fresh] = known_.emplace(trial.key() + '\n' + entry.name, jobs.size());
+        if (fresh) jobs.push_back({trial, &entry, must_kill, {}});
+        jobs[at->second].for_whom.push_back(&attempt);
+    }
+
+    const std::vector<CaseEntry> &cases_;
+    const MatrixOptions &options_;
+    std::map<std::string_view, const CaseEntry *> by_name_;
+    std::map<std::string, size_t> known_;
+};
+
+tl::expected<void, std::string> run_jobs(const std::vector<Job *> &jobs, unsigned workers, size_t &done, size_t all,
+                                         const MatrixOptions &options) {
+    return share_out(
+        jobs.size(), workers, [&](size_t i) { return run_job(*jobs[i], options); },
+        [&](size_t i, const std::string &line) {
+            for (Attempt *const attempt : jobs[i]->for_whom) *attempt = attempt_from(jobs[i]->entry->name, line);
+            ++done;
+            if (options.progress) options.progress(fmt::format("{} of {} runs: {}", done, all, jobs[i]->entry->name));
+        },
+        options.interrupted);
+}
+
+bool matches(const std::vector<std::string> &patterns, std::string_view name) {
+    return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
+                                           [&](const std::string &pattern) { return glob_matches(pattern, name); });
+}
+
+} // namespace
+
+bool MutantRow::killed() const {
+    return unavailable.empty() && !intended.empty() &&
+           std::all_of(intended.begin(), intended.end(), [](const Attempt &attempt) { return attempt.kills(); });
+}
+
+// Passed: a case that finds nothing to test on the whole thing could not find anything on the mutant either.
+bool MutantRow::base_clean() const {
+    return std::all_of(base.begin(), base.end(), [](const Attempt &attempt) {
+        return attempt.status == Status::pass || attempt.status == Status::warn_quality ||
+               attempt.status == Status::warn_capability;
+    });
+}
+
+bool Matrix::good() const {
+    return disagreements.empty() && !interrupted && std::all_of(rows.begin(), rows.end(), [](const MutantRow &row) {
+               return !row.unavailable.empty() || (row.killed() && row.base_clean());
+           });
+}
+
+bool Matrix::complete() const {
+    return std::all_of(rows.begin(), rows.end(), [](const MutantRow &row) { return row.unavailable.empty(); });
+}
+
+tl::expected<Matrix, std::string> run_matrix(const MatrixOptions &options) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto program = case_program();
+    if (!program) return tl::unexpected(program.error());
+    CaseProcess how;
+    how.program = *program;
+    const auto cases = list_cases(how);
+    if (!cases) return tl::unexpected(cases.error());
+
+    Matrix matrix;
+    matrix.full = options.full;
+    matrix.disagreements = disagreements(*cases, all_mutants());
+    for (const Mutant &mutant : all_mutants())
+        if (matches(options.filter, mutant.name)) matrix.rows.push_back({&mutant, {}, {}, {}, {}});
+    if (matrix.rows.empty())
+        return tl::unexpected(fmt::format("no mutant is called '{}': see 'hbf conformance mutants --list'",
+                                          fmt::join(options.filter, "', '")));
+    Planner planner(*cases, options);
+    for (MutantRow &row : matrix.rows) planner.add(row);
+    std::vector<Job *> together, alone;
+    for (Job &job : planner.jobs) (times(*job.entry) ? alone : together).push_back(&job);
+    const unsigned workers = options.jobs ? options.jobs : std::max(std::thread::hardware_concurrency(), 1u);
+    for (const auto &[jobs, at_once] : {std::pair(&together, workers), std::pair(&alone, 1u)})
+        if (const auto ran = run_jobs(*jobs, at_once, matrix.runs, planner.jobs.size(), options); !ran)
+            return tl::unexpected(ran.error());
+    matrix.interrupted = options.interrupted && options.interrupted() != 0;
+    for (MutantRow &row : matrix.rows) std::erase_if(row.others, [](const Attempt &attempt) { return !attempt.kills(); });
+    matrix.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return matrix;
+}
+
+} // namespace hbf::conformance

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kill matrix for people, for programs, and as the golden table in the repository.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/mutants/matrix.hpp"
+
+namespace hbf::conformance {
+
+std::string matrix_text(const Matrix &matrix);
+std::string matrix_json(const Matrix &matrix);
+
+// Markdown: a line a mutant, with what it is, who must find it, and (of a full run) who else did.
+std::string matrix_table(const Matrix &matrix);
+// A sentence for each mutant that `table` lacks, has otherwise, or has and the catalogue does not. Who else found a mutant
+// is not compared: it may depend on the machine.
+std::vector<std::string> table_differences(const std::string &table, const std::vector<Mutant> &mutants);
+
+} // namespace hbf::conformance
