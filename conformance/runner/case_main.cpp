@@ -18,8 +18,10 @@
 #include "conformance/runner/case_list.hpp"
 #include "conformance/runner/case_run.hpp"
 #include "conformance/runner/case_text.hpp"
+#include "conformance/runner/describe.hpp"
 #include "conformance/runner/record_channel.hpp"
 #include "conformance/runner/record_json.hpp"
+#include "conformance/suite/lifecycle/load_and_tell.hpp"
 #include "core/common/suggest.hpp"
 
 // A crash is to end the process by its signal, so that the runner can name it, whatever this was built with.
@@ -56,36 +58,64 @@ bool settle(int64_t parent) {
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
-// An OEM's plugin may print: before the verdict, not in the middle of it.
-int tell_people(const CaseRecord &record) {
-    print(text_of(record));
-    return std::fflush(stdout) == 0 ? case_exit_status(record.status) : 3;
+// A case's own child that comes back here instead of ending must not speak for its parent.
+class OnlyThisProcess {
+public:
+    void check() const {
+        if (getpid() != process_) _exit(no_record);
+    }
+
+private:
+    pid_t process_ = getpid();
+};
+
+int send(const RecordWriter &channel, const Json &json, int status) {
+    if (channel.write(json.line())) return status;
+    // Still on stderr, if that is left; the log of the case then says it.
+    const std::string why = fmt::format("hbf-case: the record cannot be written: {}\n", std::strerror(errno));
+    if (write(STDERR_FILENO, why.data(), why.size()) < 0) return no_record;
+    return no_record;
 }
 
-int run(const CaseArguments &arguments) {
+int tell_people(const std::string &text, int status) {
+    print(text);
+    return std::fflush(stdout) == 0 ? status : 3;
+}
+
+int run(const CaseArguments &arguments, const RecordWriter *channel) {
     const Case *entry = find_case(arguments.name);
     if (!entry) {
         std::vector<std::string> names;
         for (const Case *one : all_cases()) names.emplace_back(one->name);
         return refuse(fmt::format("no case is called '{}'{}", arguments.name, did_you_mean(arguments.name, names)));
     }
-    if (arguments.record_fd < 0) {
-        settle(0);
-        return tell_people(run_case(*entry, arguments.subject, arguments.seed, arguments.profile));
-    }
-    const RecordWriter channel(arguments.record_fd);
-    if (!channel.usable()) return refuse(fmt::format("--record-fd {}: {}", arguments.record_fd, std::strerror(errno)));
-    if (!settle(arguments.parent)) return no_record;
+    const OnlyThisProcess only;
     const CaseRecord record = run_case(*entry, arguments.subject, arguments.seed, arguments.profile);
-    if (!channel.write(to_json(record).line())) {
-        // Still on stderr, if that is left; the log of the case then says it.
-        const std::string why = fmt::format("hbf-case: the record cannot be written: {}\n", std::strerror(errno));
-        return write(STDERR_FILENO, why.data(), why.size()) < 0 ? no_record : no_record;
+    only.check();
+    const int status = case_exit_status(record.status);
+    return channel ? send(*channel, to_json(record), status) : tell_people(text_of(record), status);
+}
+
+int describe_subject(const CaseArguments &arguments, const RecordWriter *channel) {
+    const RunRecord record = describe(arguments.subject);
+    return channel ? send(*channel, to_json(record), exit_code(record))
+                   : tell_people(to_json(record).dump(), exit_code(record));
+}
+
+int with_subject(const CaseArguments &arguments) {
+    std::optional<RecordWriter> channel;
+    if (arguments.record_fd >= 0) {
+        channel.emplace(arguments.record_fd);
+        if (!channel->usable()) return refuse(fmt::format("--record-fd {}: {}", arguments.record_fd, std::strerror(errno)));
     }
-    return case_exit_status(record.status);
+    if (!settle(arguments.parent)) return no_record;
+    const RecordWriter *out = channel ? &*channel : nullptr;
+    return arguments.mode == CaseArguments::describe ? describe_subject(arguments, out) : run(arguments, out);
 }
 
 int start(int argc, char **argv) {
+    // Of the suite's own: before anything else, for the process is looked at.
+    if (argc == 3 && std::strcmp(argv[1], "--load") == 0) return load_and_tell(argv[2]);
     const auto arguments = parse_case_arguments({argv + 1, argv + argc});
     if (!arguments) return refuse(arguments.error());
     switch (arguments->mode) {
@@ -100,7 +130,7 @@ int start(int argc, char **argv) {
             if (!one->info.hidden) print(fmt::format("{}\n", one->name));
         return 0;
     default:
-        return run(*arguments);
+        return with_subject(*arguments);
     }
 }
 

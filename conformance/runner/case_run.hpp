@@ -13,7 +13,4 @@ namespace hbf::conformance {
 // The record lacks overhead_s and replay: these are known outside. Its log holds what the plugin logged.
 CaseRecord run_case(const Case &entry, const SubjectOptions &options, uint64_t seed, Profile profile);
 
-// Exit status of the case's process; a record and a status that do not belong together are an internal error.
-int case_exit_status(Status status);
-
 } // namespace hbf::conformance

@@ -9,4 +9,21 @@ int exit_code(const RunRecord &run) {
     return run.verdict == "untested" ? 77 : 3;
 }
 
+int case_exit_status(Status status) {
+    switch (status) {
+    case Status::pass:
+    case Status::warn_quality:
+    case Status::warn_capability:
+        return 0;
+    case Status::fail:
+    case Status::device_lost:
+        return 1;
+    case Status::not_supported:
+    case Status::not_observable:
+        return 77;
+    default:
+        return 3;
+    }
+}
+
 } // namespace hbf::conformance

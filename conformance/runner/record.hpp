@@ -55,11 +55,14 @@ struct RunRecord {
     uint64_t bit_errors = 0;
     std::string bound;             // "0 errors in 1.2e13 bits: rate < 5.8e-13 at 99.9 %", "" if nothing was compared
     std::vector<CaseRecord> cases; // as run; a masked rerun is a record of its own
-    std::string verdict;           // "conformant", "not conformant", "undecided", "interrupted"
+    std::string verdict;           // "conformant", "not conformant", "undecided", "untested", "interrupted"
     std::string verdict_reason;    // one sentence
 };
 
 // 0 conformant, 1 not conformant, 3 undecided, 77 nothing could be tested. (An interrupted run exits with 128 + signal.)
 int exit_code(const RunRecord &run);
+
+// Exit status of the case's process; a record and a status that do not belong together are an internal error.
+int case_exit_status(Status status);
 
 } // namespace hbf::conformance

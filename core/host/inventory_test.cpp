@@ -88,6 +88,11 @@ TEST_F(InventoryTest, Settings) {
     machine.two_sockets_with_cxl();
     machine.file("sys/devices/system/edac/mc/mc0/ce_count", "3\n").file("sys/devices/system/edac/mc/mc0/ue_count", "0\n");
     machine.file("sys/devices/system/edac/mc/mc1/ce_count", "4\n").file("sys/devices/system/edac/mc/mc1/ue_count", "1\n");
+    for (const char *device : {"0000:00:1c.0", "0000:5e:00.0"}) {
+        const std::string folder = std::string("sys/bus/pci/devices/") + device;
+        machine.file(folder + "/aer_dev_correctable", "RxErr 2\nBadTLP 1\nTOTAL_ERR_COR 3\n");
+        machine.file(folder + "/aer_dev_fatal", "DLP 0\nTOTAL_ERR_FATAL 0\n");
+    }
     const Inventory got = read();
     EXPECT_EQ(value(got, "memlock"), "8388608");
     EXPECT_EQ(value(got, "nofile"), "1024");
@@ -102,6 +107,8 @@ TEST_F(InventoryTest, Settings) {
     EXPECT_EQ(value(got, "iommu_cmdline"), "intel_iommu=on iommu=pt");
     EXPECT_EQ(value(got, "edac_ce"), "7");
     EXPECT_EQ(value(got, "edac_ue"), "1");
+    EXPECT_EQ(value(got, "aer_correctable"), "6");
+    EXPECT_EQ(value(got, "aer_fatal"), "0");
     EXPECT_EQ(value(got, "io_uring_disabled"), "0");
     EXPECT_EQ(got.settings.at("thp").source, (machine.root() / "sys/kernel/mm/transparent_hugepage/enabled").string());
 }
@@ -110,7 +117,7 @@ TEST_F(InventoryTest, WhatIsNotThereIsEmptyNeverZero) {
     machine.basics().remove("proc/sys/kernel/numa_balancing").remove("sys/kernel/iommu_groups").remove("proc/self");
     const Inventory got = read();
     EXPECT_THAT(got.nodes, IsEmpty()) << "a kernel without NUMA support";
-    for (const char *key : {"numa_balancing", "edac_ce", "edac_ue", "iommu", "memlock", "cgroup_memory_max"}) {
+    for (const char *key : {"numa_balancing", "edac_ce", "edac_ue", "aer_fatal", "iommu", "memlock", "cgroup_memory_max"}) {
         ASSERT_TRUE(got.settings.contains(key)) << key;
         EXPECT_EQ(got.settings.at(key).value, std::nullopt) << key;
         EXPECT_THAT(got.settings.at(key).error, HasSubstr(machine.root().string())) << key;

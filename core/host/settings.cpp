@@ -90,6 +90,31 @@ void read_edac(Reader &reader, Inventory &out) {
     }
 }
 
+// Errors that PCI Express devices report (AER), over all of them: files like "RxErr 0\n...\nTOTAL_ERR_COR 0".
+void read_aer(Reader &reader, Inventory &out) {
+    const std::filesystem::path folder = "sys/bus/pci/devices";
+    for (const auto &[key, file] :
+         {std::pair{"aer_correctable", "aer_dev_correctable"}, std::pair{"aer_nonfatal", "aer_dev_nonfatal"},
+          std::pair{"aer_fatal", "aer_dev_fatal"}}) {
+        Setting setting;
+        setting.source = reader.full(folder).string();
+        uint64_t sum = 0, devices = 0;
+        for (const std::string &name : reader.entries(folder)) {
+            if (!reader.exists(folder / name / file)) continue;
+            const auto text = reader.text(folder / name / file);
+            const auto parts = words(text ? std::string_view(*text) : std::string_view());
+            const auto total = parts.empty() ? std::nullopt : parse_unsigned(parts.back());
+            if (total)
+                sum += *total, ++devices;
+            else
+                setting.error = fmt::format("{}: cannot be read", reader.full(folder / name / file).string());
+        }
+        if (devices == 0 && setting.error.empty()) setting.error = setting.source + ": no device reports errors (no AER)";
+        if (setting.error.empty()) setting.value = std::to_string(sum);
+        out.settings[key] = std::move(setting);
+    }
+}
+
 } // namespace
 
 void read_kernel_settings(Reader &reader, Inventory &out) {
@@ -116,6 +141,7 @@ void read_kernel_settings(Reader &reader, Inventory &out) {
     read_memory_totals(reader, out);
     read_iommu(reader, out);
     read_edac(reader, out);
+    read_aer(reader, out);
 }
 
 void read_process_limits(Reader &reader, Inventory &out) {

@@ -80,7 +80,7 @@ struct Inventory {
     // mem_available (bytes), thp, thp_defrag, hugepages_2048kB, hugepages_2048kB_free (and other sizes), numa_balancing,
     // overcommit_memory, swappiness. Platform: iommu ("off" or the groups' types), iommu_cmdline, acs_redirect ("none" or
     // the bridges that send peer traffic upstream), edac_ce, edac_ue (errors corrected and not, all controllers),
-    // io_uring_disabled.
+    // aer_correctable, aer_nonfatal, aer_fatal (PCI Express errors, all devices), io_uring_disabled.
     std::map<std::string, Setting> settings;
     std::vector<std::string> problems; // what is there but could not be read or made sense of, with path and reason
 };

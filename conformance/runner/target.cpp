@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/runner/target.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "conformance/runner/programs.hpp"
+#include "core/common/suggest.hpp"
+#include "hbf/selection.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+auto refuse(TargetError::Kind kind, std::string message) {
+    return tl::unexpected(TargetError{kind, std::move(message)});
+}
+
+TargetError::Kind kind_of(Code code) {
+    return code == Code::invalid ? TargetError::usage : TargetError::other;
+}
+
+} // namespace
+
+tl::expected<Target, TargetError> target_of_file(const std::string &path, const std::string &device) {
+    std::error_code error;
+    const fs::path real = fs::canonical(path, error);
+    if (error) return refuse(TargetError::usage, fmt::format("--plugin {}: {}", path, error.message()));
+    if (!fs::is_regular_file(real, error)) return refuse(TargetError::usage, fmt::format("--plugin {}: not a file", path));
+    return Target{real.string(), device, {}};
+}
+
+tl::expected<Target, TargetError> target_of_name(const std::string &name, const std::function<bool()> &cancelled) {
+    const auto config = Config::load();
+    if (!config) return refuse(TargetError::usage, config.error().message);
+    SelectOptions options;
+    options.open = false;
+    options.cancelled = cancelled;
+    const auto selection = select_plugins(*config, options);
+    if (!selection) return refuse(kind_of(selection.error().code), selection.error().message);
+    std::vector<std::string> known = {"sim"};
+    std::vector<Target> found;
+    const Candidate *refused = nullptr;
+    for (const Candidate &candidate : selection->candidates) {
+        known.push_back(candidate.name);
+        if (candidate.reason != Reason::selected && candidate.name == name) refused = &candidate;
+        if (candidate.reason != Reason::selected) continue;
+        const auto plugin_options = config->plugin_options(candidate.name);
+        for (const ProbedDevice &device : candidate.devices) {
+            known.push_back(device.id);
+            if (name == device.id || name == candidate.name + ":" + device.id)
+                found.push_back({candidate.library.string(), device.id, plugin_options});
+        }
+        if (name == candidate.name && !candidate.devices.empty())
+            found.insert(found.begin(), {candidate.library.string(), candidate.devices.front().id, plugin_options});
+    }
+    if (found.empty() && name == "sim") {
+        const auto library = simulated_device();
+        if (!library) return refuse(TargetError::other, library.error());
+        return Target{library->string(), "", config->plugin_options("sim")};
+    }
+    if (found.empty() && refused)
+        return refuse(TargetError::untested, fmt::format("plugin {} does not serve this host: {}: {}", name,
+                                                         to_string(refused->reason), refused->detail));
+    if (found.empty())
+        return refuse(TargetError::usage,
+                      fmt::format("no device is called '{}'{}; 'hbf probe' lists them", name, did_you_mean(name, known)));
+    return found.front();
+}
+
+} // namespace hbf::conformance
