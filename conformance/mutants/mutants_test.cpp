@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kill matrix without a plugin: what is compared, how work is shared out, and what makes it fail.
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "conformance/mutants/agreement.hpp"
+#include "conformance/mutants/matrix_report.hpp"
+#include "conformance/mutants/pool.hpp"
+#include "conformance/mutants/trial.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+CaseEntry entry(const std::string &name, std::vector<std::string> kills, const std::string &unproven = "") {
+    CaseEntry made;
+    made.name = name;
+    made.kills = std::move(kills);
+    made.unproven = unproven;
+    return made;
+}
+
+Mutant mutant(std::string_view name, std::vector<std::string_view> killers) {
+    Mutant made;
+    made.name = name;
+    made.description = "something";
+    made.killers = std::move(killers);
+    return made;
+}
+
+TEST(Agreement, BothSidesSayTheSame) {
+    EXPECT_THAT(disagreements({entry("a.b", {"m1", "m2"}), entry("c.d", {}, "cannot be made wrong")},
+                              {mutant("m1", {"a.b"}), mutant("m2", {"a.b"})}),
+                IsEmpty());
+}
+
+TEST(Agreement, EachDisagreementIsSaid) {
+    const auto said = [](std::vector<CaseEntry> cases, std::vector<Mutant> mutants, const char *what) {
+        EXPECT_THAT(disagreements(cases, mutants), Contains(HasSubstr(what)));
+    };
+    said({entry("a.b", {"m1"})}, {}, "a.b is to kill m1, and there is no such mutant");
+    said({entry("a.b", {}, "why")}, {mutant("m1", {"a.b"})}, "m1 is to be killed by a.b, which does not list it");
+    said({entry("a.b", {"m1"})}, {mutant("m1", {"c.d"})}, "a.b is to kill m1, which does not list it");
+    said({}, {mutant("m1", {"c.d"})}, "m1 is to be killed by c.d, and there is no such case");
+    said({entry("a.b", {})}, {}, "a.b kills no mutant");
+    said({}, {mutant("m1", {})}, "m1 names no case");
+    said({}, {mutant("m1", {"a.b"}), mutant("m1", {"a.b"})}, "m1 is there twice");
+    CaseEntry hidden = entry("a.b", {});
+    hidden.hidden = true;
+    EXPECT_THAT(disagreements({hidden}, {}), IsEmpty());
+}
+
+TEST(Pool, EachPieceIsDoneOnceByOtherProcesses) {
+    std::multiset<std::string> results;
+    std::set<std::string> who;
+    const auto shared = share_out(
+        100, 3, [](size_t i) { return std::to_string(i) + " " + std::to_string(getpid()); },
+        [&](size_t i, const std::string &line) {
+            const size_t space = line.find(' ');
+            EXPECT_EQ(line.substr(0, space), std::to_string(i));
+            results.insert(line.substr(0, space));
+            who.insert(line.substr(space));
+        },
+        {});
+    ASSERT_TRUE(shared) << shared.error();
+    EXPECT_THAT(results, SizeIs(100));
+    EXPECT_THAT(std::set(results.begin(), results.end()), SizeIs(100));
+    EXPECT_FALSE(who.contains(" " + std::to_string(getpid())));
+}
+
+TEST(Pool, LongResultsComeWhole) {
+    const auto shared = share_out(
+        4, 2, [](size_t i) { return std::string(300'000, static_cast<char>('a' + i)); },
+        [](size_t i, const std::string &line) { EXPECT_EQ(line, std::string(300'000, static_cast<char>('a' + i))); }, {});
+    EXPECT_TRUE(shared);
+}
+
+TEST(Pool, AWorkerThatEndsIsAnError) {
+    const auto shared = share_out(
+        5, 2, [](size_t i) { return i == 3 ? (_exit(7), std::string()) : std::string("x"); },
+        [](size_t, const std::string &) {}, {});
+    ASSERT_FALSE(shared);
+    EXPECT_THAT(shared.error(), HasSubstr("ended before its work"));
+}
+
+TEST(Pool, AnInterruptionStopsIt) {
+    size_t done = 0;
+    const auto shared = share_out(
+        1'000'000, 2, [](size_t) { return std::string("x"); }, [&](size_t, const std::string &) { ++done; },
+        [&] { return done > 10 ? 2 : 0; });
+    EXPECT_TRUE(shared);
+    EXPECT_LT(done, 1'000'000u);
+}
+
+TEST(Trial, AFolderIsMadeAndGoneAgain) {
+    SubjectOptions subject{"/x.so", "", {{"sim.persist", "@folder"}, {"other", "@folders"}}};
+    std::filesystem::path path;
+    {
+        const TrialFolder folder(subject);
+        path = subject.options[0].second;
+        EXPECT_TRUE(std::filesystem::is_directory(path));
+        EXPECT_EQ(subject.options[1].second, "@folders");
+        std::ofstream(path / "left") << "behind";
+    }
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+Matrix killed_matrix(const Mutant &made) {
+    Matrix matrix;
+    const Attempt kill{"a.b", Status::fail, "found", 1}, pass{"a.b", Status::pass, "", 1};
+    matrix.rows.push_back({&made, "", {kill}, {pass}, {}});
+    return matrix;
+}
+
+TEST(Matrix, EveryKillerMustKillAndEveryBaseBeClean) {
+    const Mutant made = mutant("m1", {"a.b"});
+    EXPECT_TRUE(killed_matrix(made).good());
+    for (const Status status : {Status::pass, Status::not_supported, Status::not_observable, Status::inconclusive,
+                                Status::internal_error, Status::not_run, Status::warn_quality}) {
+        Matrix matrix = killed_matrix(made);
+        matrix.rows[0].intended[0].status = status;
+        EXPECT_FALSE(matrix.good()) << to_string(status);
+        EXPECT_THAT(matrix_text(matrix), HasSubstr("SURVIVED"));
+    }
+    for (const Status status : {Status::fail, Status::not_supported, Status::crash, Status::inconclusive}) {
+        Matrix matrix = killed_matrix(made);
+        matrix.rows[0].base[0].status = status;
+        EXPECT_FALSE(matrix.good()) << to_string(status);
+        EXPECT_THAT(matrix_text(matrix), HasSubstr("base fails"));
+    }
+    Matrix second = killed_matrix(made);
+    second.rows[0].intended.push_back({"c.d", Status::pass, "", 2});
+    EXPECT_FALSE(second.good()) << "killed, but not by each that must";
+    Matrix disagree = killed_matrix(made);
+    disagree.disagreements.emplace_back("they differ");
+    EXPECT_FALSE(disagree.good());
+    Matrix missing = killed_matrix(made);
+    missing.rows[0].unavailable = "not built";
+    EXPECT_FALSE(missing.complete());
+}
+
+TEST(Table, IsComparedLineByLine) {
+    const Mutant one = mutant("m1", {"a.b"}), two = mutant("m2", {"a.b", "c.d"});
+    Matrix matrix;
+    matrix.rows = {{&one, "", {}, {}, {{"e.f", Status::fail, "", 1}}}, {&two, "", {}, {}, {}}};
+    const std::string table = matrix_table(matrix);
+    EXPECT_THAT(table, HasSubstr("| `m1` | sim | something | a.b | e.f |"));
+    EXPECT_THAT(table_differences(table, {one, two}), IsEmpty());
+    EXPECT_THAT(table_differences(table, {one}), Contains(HasSubstr("has m2, the catalogue does not")));
+    EXPECT_THAT(table_differences(table, {one, two, mutant("m3", {"a.b"})}), Contains(HasSubstr("lacks m3")));
+    EXPECT_THAT(table_differences(table, {one, mutant("m2", {"a.b"})}), Contains(HasSubstr("has m2 otherwise")));
+}
+
+TEST(Catalogue, NamesAreUniqueAndEntriesWhole) {
+    std::set<std::string_view> names;
+    for (const Mutant &made : all_mutants()) {
+        EXPECT_TRUE(names.insert(made.name).second) << made.name << " is there twice";
+        EXPECT_FALSE(made.description.empty()) << made.name;
+        EXPECT_EQ(made.description.find('|'), std::string_view::npos) << made.name << ": it stands in a table";
+        EXPECT_FALSE(made.killers.empty()) << made.name;
+        EXPECT_EQ(made.variant.empty(), made.base == Base::sim || made.base == Base::host) << made.name;
+        EXPECT_TRUE(!made.fault.empty() || !made.variant.empty() || !made.options.empty()) << made.name << " has no fault";
+    }
+    EXPECT_EQ(find_mutant("m02_drop_tail")->name, "m02_drop_tail");
+    EXPECT_EQ(find_mutant("no such"), nullptr);
+}
+
+} // namespace
+} // namespace hbf::conformance
