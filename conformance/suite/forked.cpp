@@ -114,6 +114,10 @@ Forked run_forked(const std::function<std::string()> &body, double limit_s, Endi
             text = body();
         } catch (const Verdict &verdict) {
             text = verdict.reason;
+        } catch (const std::exception &exception) { // it must not reach the parent's frames
+            text = std::string("an exception of the case's own: ") + exception.what();
+        } catch (...) {
+            text = "something thrown that is no exception";
         }
         write_all(said.write, text + end_mark);
         if (ending == Ending::through_exit) std::exit(0);

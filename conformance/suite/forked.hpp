@@ -24,7 +24,7 @@ struct Forked {
 
 enum class Ending { at_once, through_exit }; // _exit, or exit with its destructors
 
-// Runs `body` in a child. A Verdict that it throws becomes `said`, with `returned` true. To be called while the case has no
+// Runs `body` in a child. The reason of a Verdict that it throws, or of another exception, becomes `said`, with `returned` true. To be called while the case has no
 // other thread.
 Forked run_forked(const std::function<std::string()> &body, double limit_s, Ending ending = Ending::at_once);
 

@@ -14,7 +14,8 @@ namespace {
 constexpr uint64_t most_per_call = 40; // lifecycle.alloc_failure.each_nth_is_clean goes through all of them
 
 // What escapes, or "". Called through a pointer without noexcept, so that an exception arrives here where the plugin lets it.
-std::string escaped(const std::string &what, const std::function<hbf_status()> &call) {
+template <class Call>
+std::string escaped(const std::string &what, const Call &call) {
     try {
         call();
         return {};
@@ -28,20 +29,23 @@ std::string escaped(const std::string &what, const std::function<hbf_status()> &
 // In the child. Says on stderr what it is at, for an exception that meets a noexcept function ends it.
 std::string try_all(Context &context, uint64_t &failed) {
     Subject &subject = context.subject();
-    const auto device = subject.must_create();
+    const auto device = create_without_log(subject);
     const Queue queue(*device);
     for (const Operation &operation : operations(subject, *device, queue)) {
         fmt::print(stderr, "at {}\n", operation.name);
         std::fflush(stderr);
         char text[256];
         hbf_error error{sizeof error, 0, text, sizeof text, 0, 0, HBF_NO_PLACE};
-        if (operation.call(&error) == HBF_OK) operation.undo();
+        hbf_status first = HBF_OK;
+        std::string left = escaped(operation.name, [&] { first = operation.call(&error); });
+        if (!left.empty()) return left;
+        if (first == HBF_OK) operation.undo();
         for (uint64_t nth = 1; nth <= most_per_call; ++nth) {
-            FailAllocation fail(nth);
+            FailAllocation failing(nth);
             hbf_status status = HBF_OK;
-            const std::string left = escaped(operation.name, [&] { return status = operation.call(&error); });
-            const bool happened = fail.happened();
-            fail.disarm();
+            left = escaped(operation.name, [&] { status = operation.call(&error); });
+            const bool happened = failing.happened();
+            failing.disarm();
             if (!left.empty()) return left;
             failed += happened;
             if (status == HBF_OK) operation.undo();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/suite/abi/operations.hpp"
 
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "conformance/suite/bytes.hpp"
 #include "conformance/suite/case.hpp"
+#include "conformance/suite/context.hpp"
 
 namespace hbf::conformance {
 namespace {
@@ -62,6 +62,19 @@ std::string end_instance(Subject &subject, hbf_instance *&made) {
 }
 
 } // namespace
+
+std::unique_ptr<Instance> create_without_log(Subject &subject) {
+    hbf_create_in in{};
+    size(in);
+    in.options = subject.abi_options().data();
+    in.option_count = static_cast<uint32_t>(subject.abi_options().size());
+    in.device_id = {subject.options().device_id.data(), subject.options().device_id.size()};
+    hbf_instance *made = nullptr;
+    ErrorBuffer error;
+    const Call call = error.call(subject.plugin().create(&in, &made, error));
+    if (!call.ok()) fail("create without host services, which may be NULL: " + to_string(call));
+    return std::make_unique<Instance>(subject, made);
+}
 
 std::vector<Operation> operations(Subject &subject, Instance &device, hbf_queue *queue) {
     const auto s = std::make_shared<State>();

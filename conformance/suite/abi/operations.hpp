@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct Operation {
     // Takes back what a successful call made. "" if what it made is usable, else what is wrong.
     std::function<std::string()> undo;
 };
+
+// An instance without the host's log, which allocates too.
+std::unique_ptr<Instance> create_without_log(Subject &subject);
 
 // `device` and `queue` live on; `subject` too.
 std::vector<Operation> operations(Subject &subject, Instance &device, hbf_queue *queue);

@@ -141,7 +141,7 @@ void tier_calls(Instance &device, std::vector<SizedCall> &out) {
                                           [&table, handle, desc, ended](hbf_region_info *made) {
                                               ErrorBuffer error;
                                               const Call call = error.call(table.alloc(handle, &desc, made, error));
-                                              return ended(call, made->region);
+                                              return call.ok() ? ended(call, made->region) : call;
                                           },
                                           region_wrong}));
     if (device.capabilities() & need::register_host) {
@@ -151,7 +151,7 @@ void tier_calls(Instance &device, std::vector<SizedCall> &out) {
              [&table, handle, memory, ended](hbf_region_info *made) {
                  ErrorBuffer error;
                  const Call call = error.call(table.register_host(handle, memory->data(), asked, made, error));
-                 return ended(call, made->region);
+                 return call.ok() ? ended(call, made->region) : call;
              },
              region_wrong}));
     }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory runs out at every place where it can: an error each time, and nothing lost.
+#include <algorithm>
+#include <numeric>
+
+#include "conformance/suite/abi/operations.hpp"
+#include "conformance/suite/allocation.hpp"
+#include "conformance/suite/bytes.hpp"
+#include "conformance/suite/context.hpp"
+#include "conformance/suite/visible.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+struct Attempt {
+    hbf_status status = HBF_OK;
+    bool happened = false;
+    uint64_t made = 0; // allocations of the call, the failed one too
+    std::string message;
+    std::string unusable; // what the call made is not good
+};
+
+Attempt attempt(const Operation &operation, uint64_t nth) {
+    static char text[1024];
+    text[0] = '\0';
+    hbf_error error{sizeof error, 0, text, sizeof text, 0, 0, HBF_NO_PLACE};
+    Attempt result;
+    {
+        const AllocationWatch watch;
+        FailAllocation failing(nth);
+        result.status = operation.call(&error);
+        failing.disarm();
+        result.happened = failing.happened();
+        result.made = watch.made_here();
+    }
+    if (result.status == HBF_OK)
+        result.unusable = operation.undo();
+    else
+        result.message = text;
+    return result;
+}
+
+void check_attempt(Context &context, const Operation &operation, uint64_t nth, const Attempt &result) {
+    const std::string what = fmt::format("allocation {} of {} failed", nth, operation.name);
+    Evidence evidence;
+    const auto require = [&](bool good, std::string_view fault_class, std::string detail) {
+        context.count_check();
+        if (good) return;
+        evidence.fault_class = fault_class;
+        evidence.detail = detail;
+        fail(std::move(detail), std::move(evidence));
+    };
+    require(result.status == HBF_OK || result.status == HBF_EXHAUSTED, fault::wrong_status,
+            fmt::format("{}, and the answer is {}: {}", what, status_name(result.status), result.message));
+    require(result.unusable.empty(), fault::swallowed, fmt::format("{}: {}", what, result.unusable));
+    require(result.status == HBF_OK || !result.message.empty(), fault::contract,
+            fmt::format("{}, and the answer has no message", what));
+}
+
+// Every place in turn, in an order of the seed's, as far as time goes. Returns how many places there are.
+uint64_t fail_everywhere(Context &context, const Operation &operation, uint64_t &failed, uint64_t &left_out) {
+    for (int i = 0; i < 2; ++i) { // what is taken once and kept
+        const Attempt warm = attempt(operation, 0);
+        if (warm.status != HBF_OK) fail(fmt::format("{}: {} {}", operation.name, status_name(warm.status), warm.message));
+    }
+    const Visible before = look();
+    AllocationWatch watch;
+    const uint64_t places = attempt(operation, 0).made;
+    const int64_t kept = watch.live();
+    std::vector<uint64_t> order(places);
+    std::iota(order.begin(), order.end(), 1);
+    Random random(context.seed());
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    const int64_t live = watch.live();
+    uint64_t done = 0;
+    for (const uint64_t nth : order) {
+        if (done >= 16 && !context.time_left()) break;
+        const Attempt result = attempt(operation, nth);
+        failed += result.happened;
+        check_attempt(context, operation, nth, result);
+        ++done;
+    }
+    left_out += places - done;
+    const int64_t more = watch.live() - live;
+    context.count_check();
+    if (done > 0 && more > std::max<int64_t>(kept, 0) * static_cast<int64_t>(done) + static_cast<int64_t>(done) / 2) {
+        Evidence evidence;
+        evidence.fault_class = fault::leak;
+        evidence.detail = fmt::format("memory ran out in {} calls of {}, and {} blocks stayed behind", done, operation.name, more);
+        const std::string reason = evidence.detail;
+        fail(reason, std::move(evidence));
+    }
+    const Visible after = look_after_joins(before, 3);
+    const std::string change = first_change(before, after);
+    context.check(change.empty(), "memory ran out in {} calls of {}: {}", done, operation.name, change);
+    const Attempt again = attempt(operation, 0);
+    context.check(again.status == HBF_OK && again.unusable.empty(), "after memory ran out in it, {} no longer works: {} {}",
+                  operation.name, status_name(again.status), again.message);
+    return places;
+}
+
+HBF_CASE("lifecycle.alloc_failure.each_nth_is_clean",
+         {.rules = {"HBF-LIFE-6", "HBF-ABI-10", "HBF-ABI-12"}, .kills = {"exhaustion_swallowed", "exhaustion_leaks"}, .budget_s = 1}) {
+    const auto made = create_without_log(context.subject());
+    Instance &device = *made;
+    const Queue queue(device);
+    uint64_t failed = 0, left_out = 0;
+    for (const Operation &operation : operations(context.subject(), device, queue))
+        fail_everywhere(context, operation, failed, left_out);
+    if (failed == 0)
+        context.not_observable("the plugin takes no memory through malloc or operator new that this program could fail");
+    context.note(fmt::format("{} allocations were made to fail{}", failed,
+                             left_out ? fmt::format("; {} more were left out for lack of time, chosen by the seed", left_out)
+                                      : std::string()));
+}
+
+} // namespace
+} // namespace hbf::conformance

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instances side by side: what happens to one does not reach another.
+#include <memory>
+#include <vector>
+
+#include "conformance/suite/bytes.hpp"
+#include "conformance/suite/context.hpp"
+#include "conformance/suite/lifecycle/workout.hpp"
+#include "conformance/suite/threads.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+HBF_CASE("lifecycle.instance.many_independent", {.rules = {"HBF-LIFE-7"}, .kills = {"m44_not_thread_safe"}}) {
+    Subject &subject = context.subject();
+    constexpr unsigned count = 3;
+    std::vector<std::unique_ptr<Instance>> all;
+    for (unsigned i = 0; i < count; ++i) all.push_back(subject.must_create());
+    for (unsigned i = 1; i < count; ++i) {
+        context.check(all[i]->handle() != all[0]->handle(), "two instances that live at once have one handle");
+        context.check(all[i]->tiers().size() == all[0]->tiers().size(), "instance {} of the same device has {} tiers, not {}",
+                      i, all[i]->tiers().size(), all[0]->tiers().size());
+    }
+    // A create that fails leaves the next one, and the living ones, alone.
+    hbf_instance *refused = nullptr;
+    if (subject.create(refused, {{"no-such-option", "1"}}).ok()) subject.plugin().destroy(refused);
+    all.push_back(subject.must_create());
+
+    // At once, with data of their own.
+    std::vector<std::string> wrong(all.size());
+    run_threads(static_cast<unsigned>(all.size()), [&](unsigned i) {
+        for (uint64_t round = 0; round < context.scaled(4, 40, 400) && wrong[i].empty(); ++round)
+            wrong[i] = workout(*all[i], context.seed() + i * 1000 + round);
+    });
+    for (size_t i = 0; i < wrong.size(); ++i) {
+        context.count_check();
+        if (wrong[i].empty()) continue;
+        Evidence evidence;
+        evidence.fault_class = fault::wrong_value;
+        evidence.detail = fmt::format("{} instances at work at once, in instance {}: {}", all.size(), i, wrong[i]);
+        const std::string reason = evidence.detail;
+        fail(reason, std::move(evidence));
+    }
+
+    // One goes: the bytes and queues of the others stay.
+    Instance &stays = *all[1];
+    {
+        ByteAccess access(stays);
+        Regions regions(stays);
+        const Queue queue(stays);
+        const hbf_region_info region = regions.make(stays.dma_tiers().at(0), 4096);
+        std::vector<std::byte> bytes(4096);
+        Random random(context.seed());
+        for (std::byte &byte : bytes) byte = static_cast<std::byte>(random());
+        access.write(region, 0, bytes);
+        const uint64_t value = stays.must_submit(queue, {});
+        all[0].reset();
+        all[2].reset();
+        stays.must_complete(queue, value);
+        context.check(access.read(region, 0, bytes.size()) == bytes, "destroying an instance changed bytes of another");
+        context.check(stays.poll(queue).failed == 0, "destroying an instance failed work of another");
+        const std::string after = workout(stays, context.seed());
+        context.check(after.empty(), "after another instance was destroyed: {}", after);
+    }
+}
+
+} // namespace
+} // namespace hbf::conformance

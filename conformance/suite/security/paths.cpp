@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The working directory is never searched, whatever it is called.
+#include "conformance/suite/select/selecting.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where a program was started, for a while.
+class WorkingDirectory {
+public:
+    explicit WorkingDirectory(const fs::path &path) : former_(fs::current_path()) { fs::current_path(path); }
+    ~WorkingDirectory() {
+        std::error_code ignored;
+        fs::current_path(former_, ignored);
+    }
+    WorkingDirectory(const WorkingDirectory &) = delete;
+    WorkingDirectory &operator=(const WorkingDirectory &) = delete;
+
+private:
+    fs::path former_;
+};
+
+HBF_CASE("security.relative_path_refused",
+         {.rules = {"HBF-SEC-2"}, .kills = {"host_searches_relative"}, .limit_s = 60, .host_side = true}) {
+    hostile::Scene scene;
+    const fs::path folder = scene.folder("hostile"), inside = scene.folder("hostile/plugins");
+    scene.plugin(folder, "good");
+    scene.plugin(inside, "better");
+    const WorkingDirectory here(folder);
+    for (const char *path : {"plugins", ".", "./plugins", "../hostile", ""}) {
+        for (const char *key : {"plugins.path", "plugins.path_add"}) {
+            // An empty path says nothing, and then the installation's own folder counts.
+            Settings settings = {{key, path}, {"plugins.probe_timeout_s", "30"}};
+            const auto selection = try_select({{}, settings});
+            context.check(!selection || !(find(*selection, "good") || find(*selection, "better")),
+                          "with {} = \"{}\" a plugin of the working directory was found", key, path);
+            if (*path)
+                context.check(!selection, "{} = \"{}\" is no absolute path, and that is no error", key, path);
+        }
+    }
+    const auto mixed = try_select({{inside, "plugins"}, {}});
+    context.check(!mixed, "a relative folder behind an absolute one is no error");
+    context.check(mixed.error().message.find("plugins") != std::string::npos, "the error does not name the relative folder: {}",
+                  mixed.error().message);
+    const Selection control = select({{inside}, {{"plugins.probe_timeout_s", "30"}}});
+    context.check(must_find(control, "better").reason == Reason::selected, "by its absolute path the same plugin is {}",
+                  why(must_find(control, "better")));
+}
+
+} // namespace
+} // namespace hbf::conformance

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each plugin that the host saw gets one reason of the closed list, and a sentence.
+#include <set>
+
+#include "conformance/suite/select/selecting.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+using hostile::Scene;
+
+struct Member {
+    const char *name, *reason, *extra = "";
+};
+
+// The stand-in misbehaves as its name says; those that come from a manifest or a file are made below.
+constexpr Member members[] = {
+    {"good", "selected", "priority = 100\n"},
+    {"denied", "denied_by_config"},
+    {"manifest_wrong", "manifest_invalid", "priority = \"high\"\n"},
+    {"other_arch", "wrong_arch", "arch = [\"riscv64\"]\n"},
+    {"query_null", "not_a_plugin"},
+    {"query_older", "abi_too_old"},
+    {"query_newer", "abi_too_new"},
+    {"query_sanitizer", "sanitizer_mismatch"},
+    {"needs_node", "driver_absent", "[needs]\nnodes = [\"/dev/hbf-no-such-node\"]\n"},
+    {"needs_device", "no_device", "[needs]\npci = [\"fffe:*\"]\n"},
+    {"answer_absent", "driver_absent"},
+    {"answer_stub", "driver_stub"},
+    {"answer_too_old", "driver_too_old"},
+    {"answer_denied", "permission_denied"},
+    {"answer_no_device", "no_device"},
+    {"answer_nothing", "no_device"},
+    {"answer_busy", "device_busy"},
+    {"answer_internal", "probe_failed"},
+    {"probe_exit0", "probe_failed"},
+    {"probe_segv", "probe_crashed"},
+    {"create_error", "create_failed"},
+    {"create_nothing", "create_failed"},
+};
+
+std::map<std::string, std::string> stage(Scene &scene, const fs::path &folder) {
+    std::map<std::string, std::string> due;
+    for (const Member &one : members) {
+        scene.plugin(folder, one.name, "chameleon.so", one.extra);
+        due[one.name] = one.reason;
+    }
+    hostile::write_bytes(folder / "a_text_file.so", "#!/bin/sh\necho not a library\n");
+    scene.manifest(folder, "a_text_file");
+    due["a_text_file"] = "not_a_plugin";
+    hostile::write_bytes(folder / "an_empty_file.so", "");
+    scene.manifest(folder, "an_empty_file");
+    due["an_empty_file"] = "not_a_plugin";
+    scene.manifest(folder, "no_library");
+    due["no_library"] = "manifest_invalid";
+    hostile::write_bytes(folder / "no_manifest.so", hostile::read_bytes(hostile::built() / "chameleon.so"));
+    due["no_manifest"] = "manifest_invalid";
+    scene.plugin(folder, "missing_dependency", "missing_dependency.so");
+    due["missing_dependency"] = "missing_dependency";
+    scene.plugin(scene.folder("open", 0777), "in_open_folder");
+    due["in_open_folder"] = "untrusted_path";
+    return due;
+}
+
+HBF_CASE("select.reason_for_every_candidate",
+         {.rules = {"HBF-SEL-3"}, .kills = {"host_reason_lost"}, .limit_s = 60, .host_side = true}) {
+    Scene scene;
+    const fs::path folder = scene.folder("plugins");
+    auto due = stage(scene, folder);
+    Settings settings = {{"plugins.deny", "denied"}, {"plugins.probe_timeout_s", "30"}};
+    const std::string under_test = stage_subject(context.subject(), scene, folder, settings);
+    const Selection selection = select({{folder, scene.top() / "open"}, settings});
+
+    std::set<std::string> seen;
+    for (const Candidate &candidate : selection.candidates) {
+        context.check(seen.insert(candidate.name).second, "{} has two reasons", candidate.name);
+        context.check(!candidate.detail.empty(), "{} is {} without a sentence", candidate.name, to_string(candidate.reason));
+        if (candidate.name == under_test) continue;
+        const auto expected = due.find(candidate.name);
+        context.check(expected != due.end(), "{} is a candidate that nobody put there", candidate.name);
+        context.check(to_string(candidate.reason) == expected->second, "{} must be {}, and is {}", candidate.name,
+                      expected->second, why(candidate));
+    }
+    for (const auto &[name, reason] : due) context.check(seen.contains(name), "{} ({}) was not seen at all", name, reason);
+    context.check(seen.contains(under_test), "the plugin under test was not seen at all");
+    context.check(selection.primary() && selection.primary()->name == "good", "\"good\" has the highest priority, and {} serves",
+                  selection.primary() ? selection.primary()->name : "nobody");
+    context.note(fmt::format("the plugin under test was {}", why(must_find(selection, under_test))));
+
+    // By itself: its reason is that time is up, and time has to pass for it.
+    const fs::path slow = scene.folder("slow");
+    scene.plugin(slow, "probe_hang");
+    const Selection hung = select({{slow}, {{"plugins.probe_timeout_s", "0.3"}}});
+    context.check(must_find(hung, "probe_hang").reason == Reason::probe_timeout, "probe_hang must be probe_timeout, and is {}",
+                  why(must_find(hung, "probe_hang")));
+}
+
+HBF_CASE("select.reason_for_every_candidate.by_policy",
+         {.rules = {"HBF-SEL-3", "HBF-SEL-4"}, .kills = {"host_policy_ignored"}, .limit_s = 60, .host_side = true}) {
+    Scene scene;
+    const fs::path folder = scene.folder("plugins"), second = scene.folder("second");
+    for (const char *name : {"alpha", "beta", "gamma"}) scene.plugin(folder, name);
+    scene.plugin(second, "alpha", "chameleon.so", "priority = 1\n");
+    const Selection allowed = select({{folder}, {{"plugins.allow", "gamma,alpha"}}});
+    context.check(must_find(allowed, "beta").reason == Reason::not_in_allow_list, "beta is not allowed, and is {}",
+                  why(must_find(allowed, "beta")));
+    context.check(allowed.primary() && allowed.primary()->name == "gamma", "gamma is allowed first, and {} serves",
+                  allowed.primary() ? allowed.primary()->name : "nobody");
+    const Selection doubled = select({{folder, second}, {}});
+    size_t duplicates = 0;
+    for (const Candidate &candidate : doubled.candidates) duplicates += candidate.reason == Reason::duplicate_name;
+    context.check(duplicates == 1, "of two plugins called alpha {} are duplicate_name, where one is due", duplicates);
+    const auto unmet = try_select({{folder}, {{"plugins.pin", "beta"}, {"plugins.deny", "beta"}}});
+    context.check(!unmet, "beta is pinned and denied, and that is no error");
+    context.check(unmet.error().message.find("denied_by_config") != std::string::npos,
+                  "the error of an unmet pin does not say why: {}", unmet.error().message);
+    const auto unknown = try_select({{folder}, {{"plugins.pin", "alpa"}}});
+    context.check(!unknown, "alpa is pinned, which is nobody's name, and that is no error");
+}
+
+} // namespace
+} // namespace hbf::conformance
