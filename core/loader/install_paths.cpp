@@ -38,6 +38,12 @@ InstallPaths find() {
         paths.plugins = real_path(folder / "hbf" / "plugins");
         return paths;
     }
+    // A program of the installation's own that has this code in it (hbf-case) lies beside hbf-probe.
+    if (const fs::path probe = folder / "hbf-probe"; folder.filename() == "hbf" && is_file(probe)) {
+        paths.probe = probe;
+        paths.plugins = real_path(folder / "plugins");
+        return paths;
+    }
     // Build tree: from core/, tools/, plugins/NAME/ ...
     fs::path top = folder;
     for (int up = 0; up < 5 && top.has_relative_path(); ++up, top = top.parent_path()) {
