@@ -21,8 +21,11 @@ namespace fs = std::filesystem;
 std::vector<fs::path> entries(const fs::path &directory, std::string_view prefix) {
     std::vector<fs::path> found;
     std::error_code error;
-    for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
-        if (it->path().filename().native().starts_with(prefix)) found.push_back(it->path());
+    try { // not increment(error): that one may not throw, and where memory has run out it ends the process
+        for (fs::directory_iterator it(directory, error), end; !error && it != end; ++it)
+            if (it->path().filename().native().starts_with(prefix)) found.push_back(it->path());
+    } catch (const fs::filesystem_error &) { // gone while it was read: what was seen counts
+    }
     std::sort(found.begin(), found.end());
     return found;
 }
