@@ -112,7 +112,9 @@ hbf_region_info SimInstance::alloc(const sdk::AllocRequest &request) {
     Room room(room_mutex_, used_[request.tier], bytes, tier);
     std::unique_ptr<Region> made = make_region(request, bytes);
     std::byte *const address = !tier.cpu() ? nullptr : made->shadow ? made->shadow->at(0) : made->store.at(0);
+    NamedFile &file = made->file;
     const hbf_region handle = regions_.insert(std::move(made));
+    file.keep();
     room.keep();
     return {sizeof(hbf_region_info), request.tier, handle, request.size, tier.cpu() ? page_size() : 0, address};
 }

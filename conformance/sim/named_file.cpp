@@ -25,6 +25,11 @@ namespace {
     sdk::fail(status, fmt::format("named region {}: {}", path, std::strerror(error)));
 }
 
+// No region's name begins with a dot, so this is nobody's.
+std::string unfinished(const std::string &folder, const std::string &name) {
+    return folder + "/." + name + ".new";
+}
+
 void lock(int fd, const std::string &path) {
     if (::flock(fd, LOCK_EX | LOCK_NB) != 0) fail_errno(path, errno);
 }
@@ -32,23 +37,32 @@ void lock(int fd, const std::string &path) {
 } // namespace
 
 NamedFile NamedFile::create(const std::string &folder, const std::string &name, uint64_t size) {
-    const std::string path = folder + "/" + name;
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0) fail_errno(path, errno);
+    const std::string path = folder + "/" + name, temporary = unfinished(folder, name);
+    struct stat info{};
+    if (::lstat(path.c_str(), &info) == 0) fail_errno(path, EEXIST);
+    const int fd = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) fail_errno(temporary, errno);
     NamedFile file(fd, size);
-    lock(fd, path);
-    if (::ftruncate(fd, static_cast<off_t>(size)) != 0) {
-        const int error = errno;
-        ::unlink(path.c_str());
-        fail_errno(path, error);
-    }
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) fail_errno(path, errno == EWOULDBLOCK ? EEXIST : errno); // it is being made
+    file.name_ = path;
+    file.temporary_ = temporary;
+    // What a writer that died left in it goes.
+    if (::ftruncate(fd, 0) != 0 || ::ftruncate(fd, static_cast<off_t>(size)) != 0) fail_errno(path, errno);
     return file;
 }
 
 NamedFile NamedFile::open(const std::string &folder, const std::string &name, uint64_t least) {
     const std::string path = folder + "/" + name;
     const int fd = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) fail_errno(path, errno);
+    if (fd < 0) {
+        const int error = errno;
+        const int made = ::open(unfinished(folder, name).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+        if (made < 0) fail_errno(path, error);
+        const NamedFile other(made, 0);
+        lock(made, path); // BUSY while it is being made
+        ::unlink(unfinished(folder, name).c_str()); // its writer died
+        fail_errno(path, error);
+    }
     NamedFile file(fd, 0);
     lock(fd, path);
     struct stat info{};
@@ -61,7 +75,10 @@ NamedFile NamedFile::open(const std::string &folder, const std::string &name, ui
 }
 
 NamedFile::~NamedFile() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ < 0) return;
+    // Under the lock that a maker of the same name needs.
+    if (!name_.empty() && (!kept_ || ::rename(temporary_.c_str(), name_.c_str()) != 0)) ::unlink(temporary_.c_str());
+    ::close(fd_);
 }
 
 } // namespace hbf::sim

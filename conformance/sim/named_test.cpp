@@ -2,6 +2,7 @@
 // Named regions, options, and what the device says of itself.
 #include <filesystem>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +44,21 @@ TEST(SimNamed, RegionsOutliveTheDevice) {
     ASSERT_EQ(device->alloc(cold, 5000, region, 0, "kept", HBF_ALLOC_OPEN_EXISTING).status, HBF_OK);
     ByteAccess access(device.instance());
     EXPECT_EQ(access.read(region, 0, 5000), bytes);
+}
+
+TEST(SimNamed, AnUnfinishedOneIsNotThere) {
+    const Folder folder;
+    // What a writer that died leaves behind: no name, no lock.
+    const int fd = ::open((folder.path + "/.half.new").c_str(), O_RDWR | O_CREAT, 0600);
+    ASSERT_EQ(::ftruncate(fd, 5000), 0);
+    ::close(fd);
+    Device device(OptionList{{"sim.persist", folder.path}});
+    hbf_region_info region{};
+    EXPECT_EQ(device->alloc(cold, 1, region, 0, "half", HBF_ALLOC_OPEN_EXISTING).status, HBF_UNAVAILABLE);
+    ASSERT_EQ(device->alloc(cold, 3000, region, 0, "half").status, HBF_OK);
+    EXPECT_NE(::access((folder.path + "/half").c_str(), F_OK), 0);
+    device->must_free(region.region);
+    EXPECT_EQ(device->alloc(cold, 3000, region, 0, "half", HBF_ALLOC_OPEN_EXISTING).status, HBF_OK);
 }
 
 TEST(SimNamed, ALinkIsNotFollowed) {

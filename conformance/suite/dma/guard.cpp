@@ -42,8 +42,7 @@ void with_neighbours(Context &context, const Route &route) {
 HBF_CASE("dma.copy.guard_bytes_untouched",
          {.rules = {"HBF-DMA-2"}, .kills = {"m18_writes_guard_byte", "guard_byte_of_fill"}, .needs = need::cpu_tier}) {
     Instance &device = context.device();
-    for (const Route &route : routes_from_cpu(device)) with_neighbours(context, route);
-    for (const Route &route : routes_to_cpu(device)) with_neighbours(context, route);
+    for (const Route &route : routes_both(device)) with_neighbours(context, route);
     for (const Route &route : routes_within(device)) with_neighbours(context, route);
 }
 

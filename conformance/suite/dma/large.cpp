@@ -101,11 +101,11 @@ bool in_tier(Context &context, uint32_t tier) {
     Instance &device = context.device();
     const hbf_tier_info info = device.describe(tier);
     const std::string name = info.name;
-    // A third of what is there at most: others live here too.
-    const bool room = info.available / 6 >= region_size, slow = device.cpu_access(tier);
+    // Two regions, half of what is there at most: others live here too.
+    const bool room = info.available / 4 >= region_size, slow = device.cpu_access(tier);
     if (!room || (slow && context.profile() == Profile::quick)) {
         context.note(room ? fmt::format("{}: left to the full profile, since all its memory is touched when taken", name)
-                          : fmt::format("{}: needs {} bytes available, has {}", name, 6 * region_size, info.available));
+                          : fmt::format("{}: needs {} bytes available, has {}", name, 4 * region_size, info.available));
         return false;
     }
     Regions regions(device);
@@ -160,7 +160,7 @@ HBF_CASE("dma.copy.over_4gib",
     for (const uint32_t tier : device.dma_tiers()) any |= in_tier(context, tier);
     if (device.capabilities() & need::register_host) any |= in_registered_memory(context);
     if (!any)
-        context.not_observable(fmt::format("needs a tier with {} bytes available, or so much memory free", 6 * region_size));
+        context.not_observable(fmt::format("needs a tier with {} bytes available, or so much memory free", 4 * region_size));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/suite/dma/route.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "conformance/suite/case.hpp"
@@ -38,6 +39,15 @@ std::vector<Route> routes_to_cpu(const Instance &device) {
     for (Route &turned : out) {
         std::swap(turned.from, turned.to);
         std::swap(turned.from_name, turned.to_name);
+    }
+    return out;
+}
+
+std::vector<Route> routes_both(const Instance &device) {
+    std::vector<Route> out = routes_from_cpu(device);
+    for (Route &turned : routes_to_cpu(device)) {
+        const auto same = [&](const Route &route) { return route.from == turned.from && route.to == turned.to; };
+        if (std::none_of(out.begin(), out.end(), same)) out.push_back(std::move(turned));
     }
     return out;
 }
