@@ -45,7 +45,7 @@ Counts go(Context &context, const Instance &device, hbf_queue *queue, const std:
 } // namespace
 
 HBF_CASE("async.submit.allocates_nothing",
-         {.rules = {"HBF-QUEUE-9"}, .kills = {"s_submit_allocates"}, .needs = need::cpu_tier}) {
+         {.rules = {"HBF-QUEUE-9"}, .kills = {"submit_allocates"}, .needs = need::cpu_tier}) {
     Instance &device = context.device();
     uint64_t seen = 0;
     {

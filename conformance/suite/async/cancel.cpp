@@ -11,10 +11,9 @@ constexpr uint64_t slots = 8;
 
 } // namespace
 
-HBF_CASE("async.cancel.no_writes_after_ack",
-         {.rules = {"HBF-QUEUE-8"},
-          .kills = {"m28_cancel_still_writes", "s_cancel_poisons", "s_cancel_drops_busy"},
-          .needs = need::cancel | need::cpu_tier}) {
+HBF_CASE("async.cancel.no_writes_after_ack", {.rules = {"HBF-QUEUE-8"},
+                                              .kills = {"m28_cancel_still_writes", "cancel_poisons", "cancel_drops_busy"},
+                                              .needs = need::cancel | need::cpu_tier}) {
     Instance &device = context.device();
     Regions regions(device);
     ByteAccess access(device);

@@ -21,7 +21,7 @@ struct PageAligned { // what any device can register
 
 } // namespace
 
-HBF_CASE("async.queue.destroy_in_flight_busy", {.rules = {"HBF-QUEUE-11"}, .kills = {"s_destroy_in_flight_ok"}}) {
+HBF_CASE("async.queue.destroy_in_flight_busy", {.rules = {"HBF-QUEUE-11"}, .kills = {"queue_destroyed_in_flight"}}) {
     Instance &device = context.device();
     Backlog backlog(device, 0.05);
     Regions regions(device);
@@ -53,7 +53,7 @@ HBF_CASE("async.queue.destroy_in_flight_busy", {.rules = {"HBF-QUEUE-11"}, .kill
 
 // Memory of the suite's own shows what became of the work: after destroy it is all there, and nobody writes any more.
 HBF_CASE("async.instance.destroy_waits_for_work",
-         {.rules = {"HBF-LIFE-8"}, .kills = {"s_destroy_abandons"}, .needs = need::cpu_tier | need::register_host}) {
+         {.rules = {"HBF-LIFE-8"}, .kills = {"destroy_abandons_work"}, .needs = need::cpu_tier | need::register_host}) {
     const uint64_t rounds = context.scaled(3, 30, 300);
     constexpr uint64_t copies = 8;
     unsigned seen = 0;

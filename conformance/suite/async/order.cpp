@@ -35,7 +35,7 @@ uint64_t word_at(const hbf_region_info &region, uint64_t offset) {
 
 // Slots that no two values in flight share, so that an engine may overlap them: they still complete in order.
 HBF_CASE("async.order.queue_order_kept_where_declared",
-         {.rules = {"HBF-QUEUE-1"}, .kills = {"m24_ordered_reordered"}, .needs = need::cpu_tier}) {
+         {.rules = {"HBF-QUEUE-1"}, .kills = {"completes_out_of_order"}, .needs = need::cpu_tier}) {
     Instance &device = context.device();
     Regions regions(device);
     constexpr uint64_t slots = 32, in_flight = slots / 2; // half of them are read while the other half is written
@@ -137,7 +137,7 @@ HBF_CASE("async.order.values_of_a_queue_conflict",
 }
 
 HBF_CASE("async.order.barrier_kept_in_batch",
-         {.rules = {"HBF-QUEUE-2"}, .kills = {"s_barrier_dropped"}, .needs = need::cpu_tier}) {
+         {.rules = {"HBF-QUEUE-2"}, .kills = {"barrier_dropped"}, .needs = need::cpu_tier}) {
     Instance &device = context.device();
     ByteAccess access(device);
     for (const uint32_t tier : device.dma_tiers()) {
@@ -164,7 +164,7 @@ HBF_CASE("async.order.barrier_kept_in_batch",
 }
 
 HBF_CASE("async.wait.holds_across_queues",
-         {.rules = {"HBF-QUEUE-2", "HBF-QUEUE-5"}, .kills = {"s_wait_dropped"}, .needs = need::cpu_tier}) {
+         {.rules = {"HBF-QUEUE-2", "HBF-QUEUE-5"}, .kills = {"wait_dropped"}, .needs = need::cpu_tier}) {
     Instance &device = context.device();
     Backlog backlog(device, 0.01);
     Regions regions(device);

@@ -109,7 +109,7 @@ void use(Context &context, const Instance &device, Listener &listener) {
 
 // C7's async.callback.may_call_allowed_functions, as this ABI has it: there is no callback but the log.
 HBF_CASE("async.callback.none_from_plugin",
-         {.rules = {"HBF-QUEUE-10"}, .kills = {"m08_callback_under_lock", "s_log_after_destroy", "s_log_bad_level"}}) {
+         {.rules = {"HBF-QUEUE-10"}, .kills = {"m08_callback_under_lock", "log_after_destroy", "log_bad_level"}}) {
     Listener listener;
     const hbf_host_services as_given = listener.services;
     auto device = create(context, context.subject(), listener);

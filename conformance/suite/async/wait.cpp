@@ -25,7 +25,8 @@ void expect_refused(Context &context, const Instance &device, hbf_queue *queue, 
 
 // Time is judged against the work only: a deadline of a fiftieth of it must be seen to pass at least once.
 HBF_CASE("async.wait.timeout_honoured",
-         {.rules = {"HBF-QUEUE-6"}, .kills = {"m06_never_complete", "s_timeout_ignored", "s_free_after_timeout"}}) {
+         {.rules = {"HBF-QUEUE-6"},
+          .kills = {"m06_never_complete", "timeout_ignored", "timeout_too_early", "m29_free_while_in_flight_ok"}}) {
     Instance &device = context.device();
     constexpr uint64_t short_ns = 2 * ms;
     Backlog backlog(device, 0.1);
@@ -72,7 +73,8 @@ HBF_CASE("async.wait.timeout_honoured",
            backlog.expected_s() * 1e3);
 }
 
-HBF_CASE("async.wait.unreturned_value_refused", {.rules = {"HBF-QUEUE-5"}, .kills = {"s_unreturned_value_ok"}}) {
+HBF_CASE("async.wait.unreturned_value_refused",
+         {.rules = {"HBF-QUEUE-5"}, .kills = {"unreturned_wait_ok", "unreturned_command_ok", "unreturned_cancel_ok"}}) {
     Instance &device = context.device();
     Regions regions(device);
     const hbf_region_info region = regions.make(device.dma_tiers().at(0), 4096);

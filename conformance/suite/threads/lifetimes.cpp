@@ -77,7 +77,7 @@ HBF_CASE("threads.create_destroy_race",
 
 // Regions are handed out to one at a time: no two share a handle or a byte, and each keeps what its owner wrote.
 HBF_CASE("threads.alloc_free_race",
-         {.rules = {"HBF-THR-1", "HBF-TIER-2", "HBF-TIER-6"}, .kills = {"s_alloc_race"}, .needs = need::cpu_tier}) {
+         {.rules = {"HBF-THR-1", "HBF-TIER-2", "HBF-TIER-6"}, .kills = {"alloc_not_thread_safe"}, .needs = need::cpu_tier}) {
     Instance &device = context.device();
     Ranges addresses, handles;
     const uint32_t tier = device.cpu_tier();
