@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two agents own neighbouring bytes: the CPU stores into its own while the copy engine writes beside them, and neither loses
+// anything. Where the domain is hardware the bytes may lie in one line; in a software domain a unit's distance is due.
+#include <array>
+
+#include "conformance/litmus/crew.hpp"
+#include "conformance/litmus/granule.hpp"
+#include "conformance/suite/async/expect.hpp"
+#include "conformance/suite/coherence/litmus_run.hpp"
+#include "conformance/suite/threads.hpp"
+
+namespace hbf::conformance {
+namespace {
+
+using namespace coherence;
+
+// Three parts in a row: the CPU's, the engine's, the CPU's. In a hardware domain their edges lie anywhere.
+struct Parts {
+    uint64_t begin, end; // of the engine's
+};
+
+struct Neighbours {
+    Neighbours(Context &context, const Instance &on, uint32_t where)
+        : device(on), tier(where), is_software(software(on, where)), unit(granule(on, where)),
+          size(8 * std::max<uint64_t>(unit, 64)), regions(on), access(on),
+          shared(regions.make(where, size, std::max<uint64_t>(unit, 64))),
+          source(regions.make(observer_tier(on, where), size)), queue(on, 0, batch_room(on, 2)),
+          random(context.seed() + where) {}
+
+    Parts draw() {
+        if (is_software) {
+            const uint64_t first = 1 + random.below(5);
+            return {first * unit, (first + 1 + random.below(7 - first)) * unit};
+        }
+        const uint64_t begin = 1 + random.below(size - 2);
+        return {begin, begin + 1 + random.below(std::min<uint64_t>(size - begin - 1, 200))};
+    }
+    Place place(uint64_t offset) const { return {&device, &shared, offset}; }
+
+    const Instance &device;
+    const uint32_t tier;
+    const bool is_software;
+    const uint64_t unit, size;
+    Regions regions;
+    ByteAccess access;
+    const hbf_region_info shared, source;
+    Queue queue;
+    Random random;
+    std::vector<std::byte> bytes;
+};
+
+void expect_all(Context &context, const Neighbours &set, const Parts &parts, const std::byte *bytes, uint64_t cpu,
+                uint64_t engine, std::string_view view) {
+    const std::string edges =
+        fmt::format("[{}, {}) written by the copy engine, the rest by the CPU; as {} sees it", parts.begin, parts.end, view);
+    expect_generation(context, set.place(0), look(bytes, parts.begin, cpu, 0), fault::lost_update,
+                      "neighbours below " + edges);
+    expect_generation(context, set.place(parts.begin),
+                      look(bytes + parts.begin, parts.end - parts.begin, engine, parts.begin), fault::lost_update,
+                      "the bytes of " + edges);
+    expect_generation(context, set.place(parts.end), look(bytes + parts.end, set.size - parts.end, cpu, parts.end),
+                      fault::lost_update, "neighbours above " + edges);
+}
+
+// CPU stores on both sides that nobody flushed yet when the engine writes between them; then flush of the CPU's, invalidate
+// of the engine's, in either order.
+void write_beside(Context &context, Neighbours &set, uint64_t generation) {
+    const Parts parts = set.draw();
+    set.bytes.resize(set.size);
+    put_generation(set.bytes.data(), set.size, generation - 1, 0);
+    set.access.write(set.shared, 0, set.bytes);
+    set.access.refresh(set.shared, 0, set.size);
+    put_generation(set.bytes.data(), set.size, generation, 0);
+    set.access.write(set.source, 0, set.bytes);
+
+    put_generation(at(set.shared, 0), parts.begin, generation, 0);
+    put_generation(at(set.shared, parts.end), set.size - parts.end, generation, parts.end);
+    set.device.must_run(
+        set.queue, {copy_command(set.shared.region, parts.begin, set.source.region, parts.begin, parts.end - parts.begin)});
+    if (set.is_software) {
+        const hbf_command below = flush_command(set.shared.region, 0, parts.begin),
+                          above = flush_command(set.shared.region, parts.end, set.size - parts.end),
+                          between = invalidate_command(set.shared.region, parts.begin, parts.end - parts.begin);
+        if (set.random.below(2)) {
+            set.device.must_run(set.queue, {between});
+            set.device.must_run(set.queue, {below, above});
+        } else {
+            set.device.must_run(set.queue, {below, above});
+            set.device.must_run(set.queue, {between});
+        }
+    }
+    expect_all(context, set, parts, at(set.shared, 0), generation, generation, "the CPU");
+    set.device.must_run(set.queue, {copy_command(set.source.region, 0, set.shared.region, 0, set.size)});
+    set.bytes = set.access.read(set.source, 0, set.size);
+    expect_all(context, set, parts, set.bytes.data(), generation, generation, "the copy engine");
+}
+
+constexpr uint64_t line = 64, lines = 64;
+
+// A counter at the head and the tail of each line; the 48 bytes between are someone else's.
+std::atomic_ref<uint64_t> counter(std::byte *memory, uint64_t number) {
+    std::byte *const at = memory + number / 2 * line + (number % 2 ? line - 8 : 0);
+    return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t *>(at));
+}
+
+// Adds to the counters until told; true if one was ever found to be other than it was left.
+bool count_up(std::byte *memory, const std::atomic<bool> &over, std::array<uint64_t, 3> &wrong) {
+    std::array<uint64_t, 2 * lines> left{};
+    for (uint64_t number = 0; number < left.size(); ++number) counter(memory, number).store(0, std::memory_order_relaxed);
+    while (!over.load(std::memory_order_relaxed))
+        for (uint64_t number = 0; number < left.size(); ++number) {
+            const uint64_t found = counter(memory, number).load(std::memory_order_relaxed);
+            if (found != left[number]) {
+                wrong = {number, left[number], found};
+                return true;
+            }
+            counter(memory, number).store(++left[number], std::memory_order_relaxed);
+        }
+    return false;
+}
+
+// The engine writes the middle of a line while a CPU counts at its edges.
+void write_inside_lines(Context &context, const Instance &device, uint32_t tier, double seconds) {
+    Regions regions(device);
+    const hbf_region_info shared = regions.make(tier, line * lines, 4096),
+                          source = regions.make(device.cpu_tier(), line * lines);
+    const uint32_t most = batch_room(device, 32);
+    Queue queue(device, 0, most);
+    std::atomic<bool> over{false};
+    std::array<uint64_t, 3> wrong{};
+    bool lost = false;
+    uint64_t copies = 0;
+    run_threads(2, [&](unsigned thread) {
+        if (thread == 1) {
+            lost = count_up(at(shared, 0), over, wrong);
+            over = true;
+            return;
+        }
+        Random random(context.seed());
+        const auto begin = measure::Clock::now();
+        try {
+            while (!over && measure::seconds_between(begin, measure::Clock::now()) < seconds) {
+                std::vector<hbf_command> commands;
+                do {
+                    if (!commands.empty()) commands.push_back(barrier_command());
+                    const uint64_t from = random.below(lines) * line + 8 + random.below(8),
+                                   size = 1 + random.below(line - 16 - 8);
+                    commands.push_back(copy_command(shared.region, from, source.region, from, size));
+                    ++copies;
+                } while (commands.size() + 2 <= most);
+                device.must_run(queue, commands);
+            }
+        } catch (...) {
+            over = true;
+            throw;
+        }
+        over = true;
+    });
+    context.count_check();
+    if (lost)
+        fail_at(fault::lost_update, {&device, &shared, wrong[0] / 2 * line + (wrong[0] % 2 ? line - 8 : 0)},
+                fmt::format("a CPU's counter beside a copy in the same line held {} where {} had been stored; {} copies",
+                            wrong[2], wrong[1], copies));
+    context.note(fmt::format("{}: {} copies beside counters in the same lines", device.tier(tier).name, copies));
+}
+
+// The same with someone who takes whole lines, and puts them back: what an engine without byte enables does.
+Sightings whole_lines_are_seen(const Context &context, std::byte *memory) {
+    Sightings control{"F3' (whole lines read and written back)"};
+    litmus::Threads threads(2);
+    const auto begin = measure::Clock::now();
+    while (!control.enough() && measure::seconds_between(begin, measure::Clock::now()) < patience_s(context)) {
+        std::atomic<bool> over{false};
+        std::array<uint64_t, 3> wrong{};
+        bool lost = false;
+        threads.run(2, [&](unsigned thread) {
+            if (thread == 0) {
+                lost = count_up(memory, over, wrong);
+                over = true;
+                return;
+            }
+            alignas(64) std::array<std::byte, line * lines> kept;
+            const auto start = measure::Clock::now();
+            while (!over && measure::seconds_between(start, measure::Clock::now()) < 0.1) {
+                litmus::copy_words(kept, {memory, kept.size()});
+                litmus::copy_words({memory, kept.size()}, kept);
+            }
+            over = true;
+        });
+        control.count(lost);
+    }
+    return control;
+}
+
+} // namespace
+
+HBF_CASE("coherence.false_sharing.neighbour_bytes_kept",
+         {.rules = {"HBF-COH-3", "HBF-DMA-2"},
+          .kills = {"m09_flush_noop", "m18_writes_guard_byte", "flush_wide", "invalidate_wide"},
+          .needs = need::cpu_tier | need::coherence}) {
+    const Instance &device = context.device();
+    const uint64_t rounds = context.scaled(100, 3000, 50000);
+    for (const uint32_t tier : mapped_tiers(device)) {
+        Neighbours set(context, device, tier);
+        for (uint64_t round = 0; round < rounds; ++round) write_beside(context, set, 2 + round);
+        context.note(fmt::format("{}: {} rounds, edges {}", device.tier(tier).name, rounds,
+                                 set.is_software ? fmt::format("{} bytes apart", set.unit) : "anywhere in a line"));
+    }
+}
+
+HBF_CASE("coherence.false_sharing.counters_beside_copies_kept",
+         {.rules = {"HBF-COH-3", "HBF-DMA-2"},
+          .kills = {"whole_line_writes"},
+          .needs = need::cpu_tier | need::coherence | need::hardware_domain,
+          .budget_s = 0.2,
+          .limit_s = 40}) {
+    const Instance &device = context.device();
+    need_agents(context, 2, "a CPU that counts beside a copy");
+    const std::vector<uint32_t> tiers = mapped_tiers(device, HBF_PROTOCOL_HARDWARE);
+    for (const uint32_t tier : tiers)
+        write_inside_lines(context, device, tier, context.budget_s() / static_cast<double>(tiers.size()));
+    Regions regions(device);
+    const hbf_region_info memory = regions.make(tiers.front(), line * lines, 4096);
+    require_seen(context, whole_lines_are_seen(context, at(memory, 0)));
+}
+
+} // namespace hbf::conformance

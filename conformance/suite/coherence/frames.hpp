@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A granule that migrates between frames while others use it, by the protocol any correct user of the ABI follows: copy,
+// completion, switch, and the old frame is reused only when nobody holds it. What the cases find wrong is then the plugin's.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <span>
+
+#include "conformance/litmus/granule.hpp"
+#include "conformance/suite/coherence/scene.hpp"
+
+namespace hbf::conformance::coherence {
+
+// Who may use which frame. One mover; any number of users.
+class Leases {
+public:
+    static constexpr uint32_t none = UINT32_MAX, most_frames = 16;
+
+    uint32_t take() noexcept; // the frame now in use, held until give(); none: the granule is being moved
+    void give(uint32_t frame) noexcept { held_[frame].count.fetch_sub(1, std::memory_order_seq_cst); }
+
+    void publish(uint32_t frame) noexcept { current_.store(frame, std::memory_order_seq_cst); }
+    void close() noexcept { publish(none); }
+    void drain(uint32_t frame) const noexcept; // until nobody holds it
+
+private:
+    struct alignas(64) Count {
+        std::atomic<uint32_t> count{0};
+    };
+    std::atomic<uint32_t> current_{none};
+    std::array<Count, most_frames> held_;
+};
+
+// Frames of one granule each in tiers that the CPU maps, and a queue that moves between them.
+class Frames {
+public:
+    Frames(const Instance &device, const std::vector<uint32_t> &tiers, uint32_t each, uint64_t size = litmus::granule_size);
+
+    uint32_t count() const { return static_cast<uint32_t>(infos_.size()); }
+    std::span<std::byte> bytes(uint32_t frame) const { return {at(infos_[frame], 0), size_}; }
+    const hbf_region_info &info(uint32_t frame) const { return infos_[frame]; }
+    Place place(uint32_t frame, uint64_t offset = 0) const { return {device_, &infos_[frame], offset}; }
+
+    // All commands that take what the CPU sees in `from` to what it will see in `to`, and wait for their value.
+    void move(uint32_t to, uint32_t from) const;
+    // After stores of the CPU into a frame that an engine reads or writes next.
+    void publish(uint32_t frame) const;
+
+private:
+    const Instance *device_;
+    uint64_t size_;
+    Regions regions_;
+    Queue queue_;
+    std::vector<hbf_region_info> infos_;
+};
+
+hbf_command flush_all(const hbf_region_info &region);
+hbf_command invalidate_all(const hbf_region_info &region);
+// Flush before and invalidate after, where the tiers' domains want it.
+std::vector<hbf_command> move_commands(const Instance &device, const hbf_region_info &to, const hbf_region_info &from,
+                                       uint64_t size);
+
+// Two threads that end together, whichever ends first and however: mover(over) here, user(over) there.
+void run_beside(const std::function<void(std::atomic<bool> &over)> &mover,
+                const std::function<void(std::atomic<bool> &over)> &user);
+
+// Fails the case unless the granule is of one piece and `owner`'s. Returns its version.
+uint64_t expect_whole(Context &context, const Place &place, const litmus::Reading &reading, uint64_t owner,
+                      std::string_view what);
+
+inline constexpr uint64_t poison = 0xdead9015dead9015;
+
+} // namespace hbf::conformance::coherence
