@@ -13,22 +13,22 @@ namespace {
 constexpr uint64_t page = 4096;
 constexpr uint64_t least = 64u << 10; // bytes of a region worth testing
 
-// A quarter of what is free goes to the test, both regions together: the machine's other work goes on.
-uint64_t room_in(const hbf_tier_info &tier, uint64_t wanted) {
-    const uint64_t room = tier.available / 8 / page * page;
+uint64_t room_in(const hbf_tier_info &tier, uint64_t wanted, uint64_t share) {
+    const uint64_t room = tier.available / share / page * page;
     return std::min(wanted, std::max(room, least));
 }
 
 } // namespace
 
-Arena::Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes)
+Arena::Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes,
+             uint64_t share)
     : device_(&device), regions_(device), access_(device),
       queue_(std::make_unique<conformance::Queue>(device, std::min(depth, device.queue_info().max_depth))) {
     for (const uint32_t tier : tiers) {
         const auto info = device.describe(tier);
         Place place;
         place.tier = tier;
-        place.bytes = room_in(info, bytes);
+        place.bytes = room_in(info, bytes, share);
         if (place.bytes < std::min(bytes, least) || info.available < 2 * place.bytes) {
             skipped_.push_back(fmt::format("{}: {} bytes free, too little to test", info.name, info.available));
             continue;

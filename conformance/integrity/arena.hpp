@@ -26,9 +26,10 @@ public:
         uint64_t bytes = 0; // of each
     };
 
-    // `tiers`: where to test, all reached by commands. `bytes`: of each region, a multiple of 4096; less where the tier has
-    // less room, and `skipped` says which tiers have none. Trouble of the plugin's is a conformance::Verdict.
-    Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes);
+    // `tiers`: where to test, all reached by commands. `bytes`: of each region, a multiple of 4096; at most one part
+    // in `share` of what is free in the tier, and `skipped` says which tiers have no room. Trouble of the plugin's is a conformance::Verdict.
+    Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes,
+          uint64_t share = 8);
     ~Arena();
     Arena(const Arena &) = delete;
     Arena &operator=(const Arena &) = delete;

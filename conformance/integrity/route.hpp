@@ -29,6 +29,7 @@ public:
     Route(Arena &arena, const Arena::Place &from, const Arena::Place &to, Tally &tally, Hooks hooks);
 
     uint64_t bytes() const { return bytes_; }
+    PairTally &pair() { return *pair_; }
     bool poison(uint32_t seed); // generation 0: what lies there before the first pass
 
     bool pass(const Datum &datum);                           // write, copy, check

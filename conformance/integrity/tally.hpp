@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -63,7 +64,7 @@ class Tally {
 public:
     static constexpr size_t most_records = 1000;
 
-    std::vector<PairTally> pairs;
+    std::deque<PairTally> pairs; // stay where they are: routes hold on to theirs
     Lanes lanes;
     std::vector<ErrorRecord> records;
     uint64_t incidents = 0; // runs of neighbouring wrong words in a transfer: what the bound counts as one event
