@@ -154,10 +154,13 @@ hbf_status Device::create_queue(const hbf_queue_desc *desc, Queue &queue, hbf_er
 
 hbf_status Device::destroy_queue(Queue &queue, hbf_error *e) {
     const hbf_status status = queue_->destroy(queue.real, e);
-    if (status != HBF_OK) return status;
+    if (status == HBF_OK) forget(queue);
+    return status;
+}
+
+void Device::forget(Queue &queue) {
     std::lock_guard lock(queues_mutex_);
     std::erase(queues_, &queue);
-    return HBF_OK;
 }
 
 Queue *Device::live_queue(hbf_queue *handle) {

@@ -34,6 +34,7 @@ public:
     bool software(uint32_t tier) const; // CPU stores in this tier's mappings need flush, loads invalidate
     const RegionBook &regions() const { return regions_; }
     Touch &touch() { return *touch_; }
+    void forget(Queue &queue);            // the host thinks that it has ended
     Queue *live_queue(hbf_queue *handle); // nullptr: no queue of this instance
     uint32_t max_commands() const { return max_commands_; }
 

@@ -2,6 +2,7 @@
 #include "conformance/inject/held_fault.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace hbf::inject {
 
@@ -40,24 +41,24 @@ bool HeldFault::harmless(const hbf_batch &batch) const {
         const auto region = device().regions().find(handle);
         return region && size > 0 && offset <= region->size && size <= region->size - offset;
     };
-    bool any = false;
     for (uint64_t i = 0; i < batch.command_count; ++i) {
         const hbf_command &command = command_at(batch, i);
         const hbf_copy &copy = command.u.copy;
         const hbf_fill &fill = command.u.fill;
-        if (command.kind == HBF_COMMAND_COPY && command.flags == 0) {
-            if (!inside(copy.dst, copy.dst_offset, copy.size) || !inside(copy.src, copy.src_offset, copy.size)) return false;
-            if (copy.dst == copy.src) return false; // may overlap
-        } else if (command.kind == HBF_COMMAND_FILL && command.flags == 0) {
-            const bool width =
-                fill.pattern_size == 1 || fill.pattern_size == 2 || fill.pattern_size == 4 || fill.pattern_size == 8;
-            if (!inside(fill.dst, fill.dst_offset, fill.size) || !width) return false;
+        const hbf_range &range = command.u.range;
+        bool good = command.flags == 0 && may_hold(command);
+        if (command.kind == HBF_COMMAND_COPY) {
+            good = good && copy.dst != copy.src && inside(copy.dst, copy.dst_offset, copy.size) &&
+                   inside(copy.src, copy.src_offset, copy.size);
+        } else if (command.kind == HBF_COMMAND_FILL) {
+            good = good && inside(fill.dst, fill.dst_offset, fill.size) && std::has_single_bit(fill.pattern_size) &&
+                   fill.pattern_size <= 8;
         } else {
-            return false;
+            good = good && inside(range.region, range.offset, range.size);
         }
-        any |= in_tier(command);
+        if (!good) return false;
     }
-    return any;
+    return batch.command_count > 0;
 }
 
 hbf_status HeldFault::submit(Queue &queue, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) {

@@ -38,6 +38,8 @@ protected:
     virtual bool holds_back(State &) { return fires(); }
     // A batch comes while one is kept back: both go on, in the order that the fault is about; `value` is the new one's.
     virtual hbf_status next(Queue &queue, State &state, const hbf_batch *batch, uint64_t *out_value, hbf_error *e);
+    // Whether a batch with such commands is one that could be kept back.
+    virtual bool may_hold(const hbf_command &command) const { return is_data(command) && in_tier(command); }
     virtual void held(State &) {} // a batch has just been kept back
 
     void release(Queue &queue); // what is kept back is submitted now

@@ -55,6 +55,7 @@ hbf_status Instance::create_queue(const hbf_queue_desc *desc, hbf_queue **out, h
 hbf_status Instance::destroy_queue(Queue &queue, hbf_error *error) {
     const hbf_status status = queue.top->destroy_queue(queue, error);
     if (status != HBF_OK) return status;
+    stack_->device().forget(queue);
     std::lock_guard lock(mutex_);
     std::erase_if(queues_, [&](const auto &one) { return one.get() == &queue; });
     return status;

@@ -8,7 +8,9 @@ class DropTail final : public CommandFault {
 public:
     using CommandFault::CommandFault;
 
-    bool eligible(const hbf_command &command) override { return is_data(command) && in_tier(command); }
+    bool eligible(const hbf_command &command) override {
+        return is_data(command) && destination(command).size > 0 && in_tier(command);
+    }
     void change(hbf_command &command) override {
         uint64_t &size = command.kind == HBF_COMMAND_COPY ? command.u.copy.size : command.u.fill.size;
         const uint64_t bytes = settings().number("bytes");
