@@ -102,6 +102,11 @@ std::string Forked::ending() const {
     return fmt::format("exited with status {}", code);
 }
 
+std::string Forked::trouble() const {
+    if (!well()) return "the process " + ending() + (said.empty() ? "" : ": " + said);
+    return said;
+}
+
 Forked run_forked(const std::function<std::string()> &body, double limit_s, Ending ending) {
     Pipe said, printed;
     const pid_t child = fork();

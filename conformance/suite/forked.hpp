@@ -19,6 +19,8 @@ struct Forked {
     std::string printed;    // to stdout and stderr, bounded
 
     bool well() const { return !timed_out && signal == 0 && code == 0 && returned; }
+    // "" if it came to its end and said nothing; else what it said, or how it ended.
+    std::string trouble() const;
     std::string ending() const; // "ended by SIGSEGV", "exited with status 3", "did not end within 10 s"
 };
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "conformance/inject/calls.hpp"
+#include "conformance/inject/touch.hpp"
 #include "hbf/sdk/shell/guard.hpp"
 
 namespace hbf::inject {
@@ -109,10 +110,6 @@ public:
         return status;
     }
     hbf_status alloc(const hbf_alloc_desc *desc, hbf_region_info *out, hbf_error *e) override {
-        if (reached("tiers")) {
-            if (usable(out, HBF_REGION_INFO_MIN_SIZE)) out->region = 0;
-            return sdk::shell::refuse(e, HBF_DEVICE_LOST, "the device was closed by another instance");
-        }
         const hbf_status status = below_->alloc(desc, out, e);
         const std::lock_guard lock(mutex_);
         if (status == HBF_OK) seen_.push_back(out->region);
@@ -133,8 +130,8 @@ private:
 };
 HBF_FAULT(InstancesShare, "instances-share", "what becomes of one instance reaches another",
           {.key = "what", .kind = Parameter::word, .preset = "work",
-           .line = "a destroy fails the other's work, clears its bytes, or closes its tiers; a refused create ends all others",
-           .choices = {"work", "bytes", "tiers", "refused-create"}});
+           .line = "a destroy fails the other's work, or clears its bytes; a create that is refused is the last one",
+           .choices = {"work", "bytes", "refused-create"}});
 
 } // namespace
 } // namespace hbf::inject

@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    std::atomic<int> inside_{0};
+    static inline std::atomic<int> inside_{0}; // of all instances
 };
 HBF_FAULT(NotThreadSafe, "not-thread-safe", "of batches submitted at the same moment, to whatever queues, one is lost");
 

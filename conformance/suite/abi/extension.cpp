@@ -27,14 +27,10 @@ HBF_CASE("abi.extension.unknown_id_returns_null", {.rules = {"HBF-ABI-8", "HBF-A
     Instance &device = context.device();
     std::array<const void *, known.size()> tables{};
     for (size_t i = 0; i < known.size(); ++i) tables[i] = ask(context, known[i]);
-    context.check(tables[0] && tables[1], "hbf.tier/1 or hbf.queue/1 is NULL when its id has no NUL behind it");
-
+    const std::string endless(4000, 'x');
     for (const std::string_view id : {"hbf.tier/2", "hbf.tier/", "hbf.tier", "hbf.tier/11", "hbf.tier/1 ", "HBF.TIER/1",
-                                      "hbf.queue/0", "hbf.nosuch/1", "com.example.private/7", "x"})
+                                      "hbf.queue/0", "hbf.nosuch/1", "com.example.private/7", "", endless.c_str()})
         context.check(!ask(context, id), "the unknown id \"{}\" gets a table, where NULL is due", id);
-    context.check(!ask(context, std::string(4000, 'x')), "an unknown id of 4000 bytes gets a table, where NULL is due");
-    const hbf_plugin &plugin = context.subject().plugin();
-    context.check(!plugin.get_extension(device.handle(), {nullptr, 0}), "the empty id gets a table, where NULL is due");
 
     {
         const Queue queue(device);

@@ -43,13 +43,11 @@ HBF_CASE("lifecycle.load.without_driver", {.rules = {"HBF-LIFE-2", "HBF-SEC-2"},
         context.check(!of_a_driver(library),
                       "the plugin is linked with {}, a driver's library: where it is missing the plugin cannot even be opened", library);
     context.check(view.run_path.empty(), "the plugin has a library search path of its own, {}", view.run_path);
-    context.check(!view.needed.empty(), "the plugin names no library that it needs: nothing to look at");
 }
 
 HBF_CASE("lifecycle.load.stays", {.rules = {"HBF-LIFE-3"}, .kills = {"can_be_unloaded"}}) {
     const Forked loaded = load_in_new_process(context.subject().options().library);
-    context.check(loaded.well(), "a process that only opened the library and ended {}{}", loaded.ending(),
-                  loaded.said.empty() ? "" : ": " + loaded.said);
+    if (!loaded.well()) fail("a process that only opened the library and ended " + loaded.ending());
     context.check(loaded.said.find("gone") == std::string::npos,
                   "dlclose unloaded the library: link it with -Wl,-z,nodelete");
     context.check(view_elf(context.subject().library()).bind_now,

@@ -80,17 +80,20 @@ HBF_CASE("lifecycle.probe.no_device_is_clean",
          {.rules = {"HBF-LIFE-4"}, .kills = {"m37_crash_without_device", "no_device_is_ok"}}) {
     const EmptyRoot root;
     Subject &subject = context.subject();
-    const Forked child = run_forked([&] { return answer_without_devices(subject, root.path()); }, limit_s);
-    context.check(child.well(), "probe on a machine without devices {}", child.ending());
-    context.check(child.said.empty(), "probe on a machine without devices: {}", child.said);
+    const std::string wrong =
+        run_forked([&] { return answer_without_devices(subject, root.path()); }, limit_s).trouble();
+    context.check(wrong.empty(), "probe on a machine without devices: {}", wrong);
 }
 
 HBF_CASE("lifecycle.probe.bounded_time", {.rules = {"HBF-LIFE-5"}, .kills = {"m39_probe_hangs"}}) {
     Subject &subject = context.subject();
-    const Forked child = run_forked([&] { return to_string(subject.probe().first); }, limit_s);
-    context.check(!child.timed_out, "probe {}", child.ending());
-    context.check(child.well(), "the process that probed {}", child.ending());
-    context.check(child.said == "HBF_OK", "probe: {}", child.said);
+    const Forked child = run_forked(
+        [&] {
+            const Call call = subject.probe().first;
+            return call.ok() ? std::string() : to_string(call);
+        },
+        limit_s);
+    context.check(child.trouble().empty(), "probe: {}", child.trouble());
     context.metric({"lifecycle.probe_time", "ns", child.seconds * 1e9});
 }
 
@@ -114,15 +117,12 @@ std::string left_by_probe(Context &context) {
             return workout(*device, context.seed());
         },
         limit_s);
-    if (!after.well()) return "a process forked after a probe opened the device and " + after.ending();
-    if (!after.said.empty()) return "a process forked after a probe opened the device: " + after.said;
-    return {};
+    return after.trouble().empty() ? "" : "a process forked after a probe opened the device: " + after.trouble();
 }
 
 HBF_CASE("lifecycle.probe.creates_no_context", {.rules = {"HBF-LIFE-5"}, .kills = {"m47_probe_opens_context"}}) {
-    const Forked child = run_forked([&] { return left_by_probe(context); }, 2 * limit_s);
-    context.check(child.well(), "the process that probed {}", child.ending());
-    context.check(child.said.empty(), "{}", child.said);
+    const std::string wrong = run_forked([&] { return left_by_probe(context); }, 2 * limit_s).trouble();
+    context.check(wrong.empty(), "{}", wrong);
 }
 
 } // namespace

@@ -28,9 +28,6 @@ HBF_CASE("lifecycle.instance.destroy_joins_threads", {.rules = {"HBF-LIFE-8"}, .
         subject.plugin().destroy(device->release());
     }
     const Visible after = look_after_joins(before, limit_s);
-    context.check(after.threads.size() == before.threads.size(),
-                  "{} threads before an instance was made, {} after it was destroyed", before.threads.size(),
-                  after.threads.size());
     const std::string change = first_change(before, after);
     context.check(change.empty(), "after an instance was destroyed with work on its way: {}", change);
     context.note(fmt::format("an instance ran {} threads of its own", most - before.threads.size()));

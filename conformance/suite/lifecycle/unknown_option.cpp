@@ -5,7 +5,7 @@
 namespace hbf::conformance {
 namespace {
 
-HBF_CASE("lifecycle.create.unknown_option", {.rules = {"HBF-LIFE-10", "HBF-ABI-13"}, .kills = {"unknown_option_ignored"}}) {
+HBF_CASE("lifecycle.create.unknown_option", {.rules = {"HBF-LIFE-10"}, .kills = {"unknown_option_ignored"}}) {
     Subject &subject = context.subject();
     for (const std::string key : {"no-such-option", "storage_pathh", "x"}) {
         hbf_instance *made = nullptr;
@@ -14,9 +14,7 @@ HBF_CASE("lifecycle.create.unknown_option", {.rules = {"HBF-LIFE-10", "HBF-ABI-1
         context.check_status(call, HBF_INVALID, fmt::format("create with the unknown option \"{}\"", key));
         context.check(call.message.find(key) != std::string::npos, "the message does not name the unknown option \"{}\": {}",
                       key, call.message);
-        context.check(!made, "create fails, and its out-handle is not NULL");
     }
-    context.check(subject.must_create() != nullptr, "create without it works");
 }
 
 } // namespace
