@@ -54,8 +54,8 @@ HBF_CASE("dma.batch.refused_leaves_nothing",
             for (const uint64_t place : {uint64_t{0}, pair.most / uint64_t{2}, pair.most - uint64_t{1}}) {
                 uint64_t value = 0;
                 const Call call = device.submit(pair.queue, batch_with(pair, bad.command, pair.most, place), value);
-                const std::string what = fmt::format("a batch with {} as command {} of {}, {}", bad.what, place, pair.most,
-                                                     route.name());
+                const std::string what =
+                    fmt::format("a batch with {} as command {} of {}, {}", bad.what, place, pair.most, route.name());
                 context.check(!call.ok(), "{} was accepted", what);
                 context.check(value == 0, "{} was refused, and its value set to {}", what, value);
             }

@@ -18,8 +18,7 @@ uint64_t word_at(const Bytes &bytes, uint64_t at, uint32_t width) {
 }
 
 bool same(const Bytes &a, uint64_t a_at, const Bytes &b, uint64_t b_at, uint64_t size) {
-    return a_at + size <= a.size() && b_at + size <= b.size() &&
-           std::memcmp(a.data() + a_at, b.data() + b_at, size) == 0;
+    return a_at + size <= a.size() && b_at + size <= b.size() && std::memcmp(a.data() + a_at, b.data() + b_at, size) == 0;
 }
 
 // How far from where it belongs the data of a copy was taken, 0: not found nearby.
@@ -35,6 +34,16 @@ int64_t shift_of(const Model::Write &write, const Bytes &actual) {
     return 0;
 }
 
+// Whether every wrong byte of a copy is what its source held at that place earlier.
+bool brought_old(const Model::Write &write, const Bytes &actual, const Bytes &expected, const Bytes &source_then) {
+    if (write.source_offset + write.size > source_then.size()) return false;
+    for (uint64_t i = 0; i < write.size; ++i) {
+        const std::byte found = actual[write.offset + i];
+        if (found != expected[write.offset + i] && found != source_then[write.source_offset + i]) return false;
+    }
+    return true;
+}
+
 unsigned bits_wrong(const Bytes &a, const Bytes &b, uint64_t at, uint64_t size) {
     unsigned out = 0;
     for (uint64_t i = at; i < at + size; ++i) out += std::popcount(std::to_integer<unsigned>(a[i] ^ b[i]));
@@ -48,7 +57,7 @@ struct Finding {
 
 // The first wrong byte lies inside `write`.
 Finding inside(const Model::Write &write, const std::vector<Model::Write> &writes, const Bytes &actual,
-               const Bytes &expected, const Bytes &before, uint64_t first) {
+               const Bytes &expected, const Bytes &before, uint64_t first, bool old_source) {
     const uint64_t end = write.offset + write.size;
     const bool old_to_the_end = same(actual, first, before, first, end - first);
     if (old_to_the_end && same(actual, write.offset, before, write.offset, write.size))
@@ -60,6 +69,7 @@ Finding inside(const Model::Write &write, const std::vector<Model::Write> &write
     if (const int64_t shift = shift_of(write, actual))
         return {fault::misplaced, fmt::format("{} brought the bytes {} {} where it should have read", write.what,
                                               std::abs(shift), shift > 0 ? "after" : "before")};
+    if (old_source) return {fault::stale, fmt::format("{} brought bytes that its source held earlier", write.what)};
     for (const Model::Write &other : writes) {
         if (&other != &write && other.size >= write.size && same(actual, write.offset, expected, other.offset, write.size))
             return {fault::misplaced, fmt::format("in place of {} stands what belongs to {}", write.what, other.what)};
@@ -82,7 +92,7 @@ Finding outside(const std::vector<Model::Write> &writes, const std::string &name
     }
     if (!nearest) return {fault::guard, fmt::format("a byte of {} changed, which no command wrote", name)};
     const bool after = first >= nearest->offset + nearest->size;
-    return {fault::guard, fmt::format("byte {} {} {} changed, which no command wrote", after ? distance : distance + 1,
+    return {fault::guard, fmt::format("byte {} {} {} changed, which no command wrote", distance + 1,
                                       after ? "after the end of" : "before the start of", nearest->what)};
 }
 
@@ -104,9 +114,12 @@ Evidence explain(const Model &model, const std::vector<std::byte> &actual, uint6
         return first >= write.offset && first - write.offset < write.size;
     };
     const auto found = std::find_if(model.writes_.rbegin(), model.writes_.rend(), covers);
+    const Model *source = found == model.writes_.rend() ? nullptr : found->source;
+    const bool old_source = source && (brought_old(*found, actual, expected, source->before_) ||
+                                       brought_old(*found, actual, expected, source->older_));
     const Finding finding = found == model.writes_.rend()
                                 ? outside(model.writes_, model.name_, first)
-                                : inside(*found, model.writes_, actual, expected, model.before_, first);
+                                : inside(*found, model.writes_, actual, expected, model.before_, first, old_source);
     out.fault_class = finding.fault_class;
     out.detail = fmt::format("{} at offset {:#x} of {}: {} bytes wrong, first expected {:#x}, found {:#x}", finding.detail,
                              first, model.name_, out.wrong_bytes, out.expected, out.actual);

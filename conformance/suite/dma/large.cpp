@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beyond 4 GiB: offsets and lengths that do not fit 32 bits. Regions are large and nearly nothing of them is touched; where a
-// tier gives out touched memory only, this is done under the full profile.
-#include <sys/mman.h>
-
+// Beyond 4 GiB: offsets and lengths that do not fit 32 bits. Regions are large and nearly nothing of them is touched; where
+// a tier gives out touched memory only, this is done under the full profile.
 #include <chrono>
 #include <memory>
+
+#include <sys/mman.h>
 
 #include "conformance/suite/dma/pair.hpp"
 #include "core/host/memory_room.hpp"
@@ -150,11 +150,10 @@ bool in_registered_memory(Context &context) {
     return true;
 }
 
-HBF_CASE("dma.copy.over_4gib",
-         {.rules = {"HBF-DMA-2"},
-          .kills = {"m12_len_truncated_32bit", "offset_truncated_32bit"},
-          .needs = need::cpu_tier,
-          .limit_s = 60}) {
+HBF_CASE("dma.copy.over_4gib", {.rules = {"HBF-DMA-2"},
+                                .kills = {"m12_len_truncated_32bit", "offset_truncated_32bit"},
+                                .needs = need::cpu_tier,
+                                .limit_s = 60}) {
     Instance &device = context.device();
     bool any = false;
     for (const uint32_t tier : device.dma_tiers()) any |= in_tier(context, tier);

@@ -9,7 +9,7 @@ namespace hbf::conformance {
 namespace {
 
 constexpr uint64_t longest = 4096, source_size = 64 << 10;
-constexpr uint64_t line = 64;     // a guard of at least this much lies between two copies
+constexpr uint64_t line = 64; // a guard of at least this much lies between two copies
 constexpr uint32_t batch = 256;
 
 uint64_t slots_end() {
@@ -41,10 +41,9 @@ void every_length(Context &context, const Route &route, bool all) {
     pair.run(context, commands, route.name());
 }
 
-HBF_CASE("dma.copy.h2d.every_length_0_to_4096",
-         {.rules = {"HBF-DMA-2", "HBF-DMA-3"},
-          .kills = {"m02_drop_tail", "m03_tail_rounded_to_64", "zero_copy_ok"},
-          .needs = need::cpu_tier}) {
+HBF_CASE("dma.copy.h2d.every_length_0_to_4096", {.rules = {"HBF-DMA-2", "HBF-DMA-3"},
+                                                 .kills = {"m02_drop_tail", "m03_tail_rounded_to_64", "zero_copy_ok"},
+                                                 .needs = need::cpu_tier}) {
     Instance &device = context.device();
     std::set<uint32_t> tried; // destinations
     for (const Route &route : routes_from_cpu(device)) {

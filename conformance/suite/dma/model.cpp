@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "kernels/host/pattern.hpp"
 
@@ -51,7 +52,8 @@ void Model::load(uint64_t seed, uint32_t generation) {
         std::memcpy(bytes_.data() + whole, &last, bytes_.size() - whole);
     }
     access_->write(*region_, 0, bytes_);
-    forget_writes();
+    writes_.clear();
+    older_ = std::exchange(before_, bytes_);
 }
 
 hbf_command Model::copy_from(uint64_t offset, const Model &source, uint64_t source_offset, uint64_t size) {
@@ -67,9 +69,9 @@ hbf_command Model::fill(uint64_t offset, uint64_t size, uint64_t pattern, uint32
     for (uint64_t i = 0; i < size; ++i) {
         bytes_[offset + i] = static_cast<std::byte>(pattern >> (8 * (i % pattern_size)));
     }
-    writes_.push_back({offset, size,
-                       fmt::format("fill {} of {} bytes by {} at {}+{:#x}", writes_.size(), size, pattern_size, name_,
-                                   offset)});
+    writes_.push_back(
+        {offset, size,
+         fmt::format("fill {} of {} bytes by {} at {}+{:#x}", writes_.size(), size, pattern_size, name_, offset)});
     return fill_command(region_->region, offset, size, pattern, pattern_size);
 }
 
@@ -85,7 +87,7 @@ void Model::verify(Context &context, std::string_view when) {
 
 void Model::forget_writes() {
     writes_.clear();
-    before_ = bytes_;
+    older_ = std::exchange(before_, bytes_);
 }
 
 void run_batches(const Instance &device, hbf_queue *queue, const std::vector<hbf_command> &commands, uint64_t most) {

@@ -68,7 +68,7 @@ private:
     ByteAccess *access_;
     const hbf_region_info *region_;
     std::string name_, tier_;
-    std::vector<std::byte> bytes_, before_; // before_: as of the last verify or load
+    std::vector<std::byte> bytes_, before_, older_; // now; when the batch at hand began; before the batch or load before it
     std::vector<Write> writes_;
 };
 

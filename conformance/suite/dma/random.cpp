@@ -14,7 +14,8 @@ constexpr uint32_t batch = 8;
 // each other and read nothing that is written, since their order is not given.
 class Game {
 public:
-    explicit Game(Context &context) : device_(context.device()), access_(device_), buffers_(device_), random_(context.seed()) {
+    explicit Game(Context &context)
+        : device_(context.device()), access_(device_), buffers_(device_), random_(context.seed()) {
         for (const uint32_t tier : device_.dma_tiers())
             for (const char *which : {"first", "second"})
                 add(tier, fmt::format("the {} region in {}", which, device_.tier(tier).name), device_.tier(tier).name);

@@ -44,10 +44,10 @@ std::vector<Route> routes_to_cpu(const Instance &device) {
 }
 
 std::vector<Route> routes_both(const Instance &device) {
-    std::vector<Route> out = routes_from_cpu(device);
-    for (Route &turned : routes_to_cpu(device)) {
-        const auto same = [&](const Route &route) { return route.from == turned.from && route.to == turned.to; };
-        if (std::none_of(out.begin(), out.end(), same)) out.push_back(std::move(turned));
+    std::vector<Route> out = routes_to_cpu(device);
+    for (Route &other : routes_from_cpu(device)) {
+        const auto same = [&](const Route &route) { return route.from == other.from && route.to == other.to; };
+        if (std::none_of(out.begin(), out.end(), same)) out.push_back(std::move(other));
     }
     return out;
 }

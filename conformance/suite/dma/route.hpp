@@ -20,7 +20,7 @@ struct Route {
 // itself.
 std::vector<Route> routes_from_cpu(const Instance &device);
 std::vector<Route> routes_to_cpu(const Instance &device); // the same, turned round
-std::vector<Route> routes_both(const Instance &device);   // both, each once
+std::vector<Route> routes_both(const Instance &device);   // both, each once, those to the CPU first
 std::vector<Route> routes_within(const Instance &device); // each tier to itself
 
 } // namespace hbf::conformance

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transfer that came to less than was asked is never a success: the rest of the buffer holds old bytes that look like data.
+// A transfer that came to less than was asked is never a success: the rest of the buffer holds old bytes that look like
+// data.
 #include "conformance/suite/dma/pair.hpp"
 #include "conformance/suite/tier/named.hpp"
 
@@ -32,8 +33,9 @@ HBF_CASE("dma.copy.past_end_is_data_loss",
     const uint64_t more = stored.size + (1 << 20);
     const Call opened = device.alloc(tier, more, longer, 0, stored.name, HBF_ALLOC_OPEN_EXISTING);
     if (!opened.ok()) {
-        context.check_status(opened, HBF_DATA_LOSS,
-                             fmt::format("{} opened with {} bytes, of which {} were stored", stored.name, more, stored.size));
+        context.check_status(
+            opened, HBF_DATA_LOSS,
+            fmt::format("{} opened with {} bytes, of which {} were stored", stored.name, more, stored.size));
         return;
     }
     Regions regions(device);

@@ -9,7 +9,7 @@ namespace hbf::conformance {
 namespace {
 
 constexpr uint64_t layers = 3, tokens = 16, heads = 4, head_bytes = 160; // 80 values of 16 bits
-constexpr uint64_t gap = 96;                                            // after each head, in both layouts
+constexpr uint64_t gap = 96;                                             // after each head, in both layouts
 constexpr uint64_t head_stride = head_bytes + gap, layer_stride = tokens * heads * head_stride;
 
 hbf_batch padded(std::vector<std::byte> &memory, const std::vector<hbf_command> &commands, uint32_t stride) {
@@ -35,10 +35,9 @@ std::vector<hbf_command> transposed(Model &to, const Model &from, uint64_t layer
     return out;
 }
 
-HBF_CASE("dma.copy.strided_kv_block_layout",
-         {.rules = {"HBF-DMA-2", "HBF-ABI-7"},
-          .kills = {"m14_stride_ignored", "command_stride_ignored"},
-          .needs = need::cpu_tier}) {
+HBF_CASE("dma.copy.strided_kv_block_layout", {.rules = {"HBF-DMA-2", "HBF-ABI-7"},
+                                              .kills = {"m14_stride_ignored", "command_stride_ignored"},
+                                              .needs = need::cpu_tier}) {
     Instance &device = context.device();
     constexpr uint64_t batch = tokens * heads;
     std::vector<std::byte> memory;

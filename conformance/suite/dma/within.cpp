@@ -13,7 +13,8 @@ HBF_CASE("dma.copy.d2d.same_tier", {.rules = {"HBF-DMA-2"}, .kills = {"m04_src_d
     for (const Route &route : routes_within(context.device())) {
         Pair pair(context, route, region_size, region_size);
         for (const uint64_t size : {1u, 63u, 64u, 65u, 4095u, 4096u, 4097u, 16384u, 65537u}) {
-            pair.run(context, {pair.destination.copy_from(1000, pair.source, 3000, size)}, "between regions of " + route.to_name);
+            pair.run(context, {pair.destination.copy_from(1000, pair.source, 3000, size)},
+                     "between regions of " + route.to_name);
             pair.run(context, {pair.source.copy_from(70000, pair.destination, 1000, size)}, "back, in " + route.to_name);
             pair.run(context, {pair.source.copy_from(100 + size, pair.source, 100, size)},
                      "to the adjoining range in " + route.to_name);
@@ -36,8 +37,8 @@ HBF_CASE("dma.copy.overlap_defined_or_rejected",
                     const Call call = device.submit(
                         pair.queue, {copy_command(region, forward ? high : low, region, forward ? low : high, size)}, value);
                     context.check_status(call, HBF_INVALID,
-                                         fmt::format("a copy of {} bytes in {} onto itself, {} bytes {}", size, route.to_name,
-                                                     shift, forward ? "up" : "down"));
+                                         fmt::format("a copy of {} bytes in {} onto itself, {} bytes {}", size,
+                                                     route.to_name, shift, forward ? "up" : "down"));
                 }
             }
             pair.run(context, {pair.source.copy_from(1000, pair.source, 1000 + size, size)},

@@ -12,8 +12,8 @@ constexpr uint64_t size = 5000;
 
 void must_align(Context &context, const hbf_region_info &region, uint64_t alignment, const char *tier, uint64_t asked) {
     const auto address = reinterpret_cast<uintptr_t>(region.address);
-    context.check(address % alignment == 0, "a region of {} asked for with alignment {:#x} lies at {:#x}; {:#x} is due", tier,
-                  asked, address, alignment);
+    context.check(address % alignment == 0, "a region of {} asked for with alignment {:#x} lies at {:#x}; {:#x} is due",
+                  tier, asked, address, alignment);
 }
 
 HBF_CASE("tier.alloc.alignment_at_limits",

@@ -9,7 +9,7 @@
 namespace hbf::conformance {
 namespace {
 
-constexpr uint64_t sizes[] = {100, 4096, 4097, 65536, 65600, 200001, 300000, 1 << 20};
+constexpr uint64_t sizes[] = {1 << 20, 100, 300000, 4096, 4097, 65600, 65536, 200001};
 
 // All are written before one is read: each byte names its region and place in it, so two regions that share one show.
 HBF_CASE("tier.alloc.regions_do_not_overlap",
@@ -28,7 +28,8 @@ HBF_CASE("tier.alloc.regions_do_not_overlap",
             models.emplace_back(access, regions.back(), fmt::format("the region of {} bytes in {}", size, name), name);
         }
     }
-    std::vector<std::pair<uintptr_t, uint64_t>> mapped;
+    const hbf_region_info staging = buffers.make(device.cpu_tier(), 1 << 20);
+    std::vector<std::pair<uintptr_t, uint64_t>> mapped = {{reinterpret_cast<uintptr_t>(staging.address), staging.size}};
     for (const hbf_region_info &region : regions)
         if (region.address) mapped.emplace_back(reinterpret_cast<uintptr_t>(region.address), region.size);
     std::sort(mapped.begin(), mapped.end());
@@ -38,7 +39,6 @@ HBF_CASE("tier.alloc.regions_do_not_overlap",
                       mapped[i - 1].first, mapped[i].first);
 
     // By commands, as the device addresses memory; the source is loaded with what each region shall hold.
-    const hbf_region_info staging = buffers.make(device.cpu_tier(), 1 << 20);
     Model source(access, staging, "staging", device.tier(device.cpu_tier()).name);
     const Queue queue(device);
     for (Model &model : models) {
@@ -50,8 +50,8 @@ HBF_CASE("tier.alloc.regions_do_not_overlap",
 }
 
 // Bytes of a region that was freed, looked for in those made after it. Eight in a row are no chance.
-void must_be_clean(Context &context, ByteAccess &access, const hbf_region_info &region, const std::unordered_set<uint64_t> &foreign,
-                   const std::string &tier) {
+void must_be_clean(Context &context, ByteAccess &access, const hbf_region_info &region,
+                   const std::unordered_set<uint64_t> &foreign, const std::string &tier) {
     context.count_check();
     const auto bytes = access.read(region, 0, region.size / 8 * 8);
     for (uint64_t at = 0; at < bytes.size(); at += 8) {
@@ -65,7 +65,8 @@ void must_be_clean(Context &context, ByteAccess &access, const hbf_region_info &
         evidence.offset = at;
         evidence.actual = word;
         evidence.width = 8;
-        evidence.detail = fmt::format("a new region of {} shows at offset {:#x} what a region that was freed held", tier, at);
+        evidence.detail =
+            fmt::format("a new region of {} shows at offset {:#x} what a region that was freed held", tier, at);
         const std::string reason = evidence.detail;
         conformance::fail(reason, std::move(evidence));
     }

@@ -9,13 +9,14 @@ constexpr uint64_t parts = 16;
 
 void fill_declared(Context &context, const Instance &device, uint32_t tier) {
     const hbf_tier_info info = device.describe(tier);
-    context.check(info.available <= info.capacity, "{} has {} bytes available of a capacity of {}", info.name, info.available,
-                  info.capacity);
+    context.check(info.available <= info.capacity, "{} has {} bytes available of a capacity of {}", info.name,
+                  info.available, info.capacity);
     hbf_region_info region{};
     if (info.capacity < UINT64_MAX - info.granule) {
         const Call call = device.alloc(tier, info.capacity + 1, region);
         if (call.ok()) static_cast<void>(device.free(region.region));
-        context.check_status(call, HBF_EXHAUSTED, fmt::format("one byte more than the capacity of {} ({})", info.name, info.capacity));
+        context.check_status(call, HBF_EXHAUSTED,
+                             fmt::format("one byte more than the capacity of {} ({})", info.name, info.capacity));
     }
     // What is available is a hint; one part of sixteen may be the tier's own.
     const uint64_t target = std::min(info.available, most_taken(context)), share = share_of(info, target, parts);

@@ -29,8 +29,7 @@ void must_be_refused(Context &context, const Instance &device, hbf_queue *queue,
     std::vector<std::byte> bytes(4096);
     uint64_t capacity = bytes.size();
     ErrorBuffer error;
-    const Call call =
-        error.call(device.tier_table().export_region(device.handle(), handle, bytes.data(), &capacity, error));
+    const Call call = error.call(device.tier_table().export_region(device.handle(), handle, bytes.data(), &capacity, error));
     context.check_status(call, HBF_INVALID, fmt::format("exporting {} ({:#x})", what, handle));
 }
 
@@ -46,7 +45,8 @@ HBF_CASE("tier.handle.stale_after_free_rejected",
         const std::string name = device.tier(tier).name;
         must_be_refused(context, device, queue, 0, good.region, "the handle 0");
         must_be_refused(context, device, queue, UINT64_MAX, good.region, "a handle nobody gave out");
-        must_be_refused(context, device, queue, good.region ^ (uint64_t{1} << 63), good.region, "a handle with one bit changed");
+        must_be_refused(context, device, queue, good.region ^ (uint64_t{1} << 63), good.region,
+                        "a handle with one bit changed");
 
         std::set<hbf_region> seen = {good.region};
         std::vector<hbf_region> stale;
@@ -67,7 +67,8 @@ HBF_CASE("tier.handle.stale_after_free_rejected",
             models.back().load(context.seed(), static_cast<uint32_t>(models.size()));
         }
         for (const hbf_region handle : stale)
-            must_be_refused(context, device, queue, handle, good.region, "a freed region whose slot is used again, in " + name);
+            must_be_refused(context, device, queue, handle, good.region,
+                            "a freed region whose slot is used again, in " + name);
         for (Model &model : models) model.verify(context, "after a stale handle was used in every way");
     }
 }

@@ -58,27 +58,28 @@ unsigned with_tier(Context &context, uint32_t tier, bool written) {
         if (result.freed.ok()) continue; // it waited, or all was over
         ++busy;
         const auto bytes = access.read(region, 0, size);
-        context.check(bytes == content.bytes(), "a region of {} that free left, being busy, does not hold its bytes any more",
-                      device.tier(tier).name);
+        context.check(bytes == content.bytes(),
+                      "a region of {} that free left, being busy, does not hold its bytes any more", device.tier(tier).name);
         device.must_free(region.region);
     }
     if (busy < wanted)
-        context.note(fmt::format("{}: of {} times that a region was freed behind {} copies of {} bytes, {} were in time to find "
-                                 "them in flight",
-                                 device.tier(tier).name, trials, copies, size, busy));
+        context.note(
+            fmt::format("{}: of {} times that a region was freed behind {} copies of {} bytes, {} were in time to find "
+                        "them in flight",
+                        device.tier(tier).name, trials, copies, size, busy));
     return busy;
 }
 
-HBF_CASE("tier.free.in_flight_refused_or_waits",
-         {.rules = {"HBF-TIER-3"},
-          .kills = {"m29_free_while_in_flight_ok", "busy_free_loses_handle"},
-          .needs = need::cpu_tier}) {
+HBF_CASE("tier.free.in_flight_refused_or_waits", {.rules = {"HBF-TIER-3"},
+                                                  .kills = {"m29_free_while_in_flight_ok", "busy_free_loses_handle"},
+                                                  .needs = need::cpu_tier}) {
     unsigned busy = 0;
     for (const uint32_t tier : context.device().dma_tiers())
         for (const bool written : {true, false}) busy += with_tier(context, tier, written);
     if (busy == 0)
-        context.inconclusive("no copy was still in flight when its region was freed: this device is too fast for the case, or "
-                             "free waits");
+        context.inconclusive(
+            "no copy was still in flight when its region was freed: this device is too fast for the case, or "
+            "free waits");
 }
 
 } // namespace

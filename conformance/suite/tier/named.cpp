@@ -55,8 +55,8 @@ void must_find(Context &context, const Instance &device, uint32_t tier, const Na
     evidence.expected = std::to_integer<uint64_t>(stored.bytes[evidence.offset]);
     evidence.actual = std::to_integer<uint64_t>(actual[evidence.offset]);
     evidence.width = 1;
-    evidence.detail = fmt::format("{}, opened {}, holds other bytes than were stored, from offset {:#x} on", stored.name, when,
-                                  evidence.offset);
+    evidence.detail = fmt::format("{}, opened {}, holds other bytes than were stored, from offset {:#x} on", stored.name,
+                                  when, evidence.offset);
     const std::string reason = evidence.detail;
     conformance::fail(reason, std::move(evidence));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named regions of a case. The ABI has no way to remove one, so cases that store use few fixed names and use them again; what
-// stays behind is some hundred KiB under names that begin with "hbf-conformance.".
+// Named regions of a case. The ABI has no way to remove one, so cases that store use few fixed names and use them again;
+// what stays behind is some hundred KiB under names that begin with "hbf-conformance.".
 #pragma once
 
 #include <cstdint>

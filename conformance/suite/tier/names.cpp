@@ -7,23 +7,40 @@ namespace {
 
 constexpr uint64_t size = 4096;
 
-HBF_CASE("tier.name.plain_only",
-         {.rules = {"HBF-TIER-7", "HBF-SEC-4"},
-          .kills = {"any_name_ok", "longest_name_refused"},
-          .needs = need::persistent}) {
+HBF_CASE("tier.name.plain_only", {.rules = {"HBF-TIER-7", "HBF-SEC-4"},
+                                  .kills = {"any_name_ok", "longest_name_refused"},
+                                  .needs = need::persistent}) {
     Instance &device = context.device();
     const uint32_t tier = device.persistent_tier();
     using std::string_literals::operator""s;
-    const std::string names[] = {"."s,   ".."s,         ".hidden"s,  "../up"s,  "a/b"s,          "/absolute"s, "a b"s,
-                                 "a\0b"s, "tab\t"s,      "line\n"s,   "a:b"s,    "star*"s,        "~"s,         "\xc3\xbc"s,
-                                 "a\\b"s, "percent%20"s, "a;b"s,      "$HOME"s,  std::string(65, 'n'), std::string(300, 'n')};
+    const std::string names[] = {"."s,
+                                 ".."s,
+                                 ".hidden"s,
+                                 "../up"s,
+                                 "a/b"s,
+                                 "/absolute"s,
+                                 "a b"s,
+                                 "a\0b"s,
+                                 "tab\t"s,
+                                 "line\n"s,
+                                 "a:b"s,
+                                 "star*"s,
+                                 "~"s,
+                                 "\xc3\xbc"s,
+                                 "a\\b"s,
+                                 "percent%20"s,
+                                 "a;b"s,
+                                 "$HOME"s,
+                                 std::string(65, 'n'),
+                                 std::string(300, 'n')};
     for (const std::string &name : names) {
         for (const uint32_t flags : {0u, HBF_ALLOC_OPEN_EXISTING}) {
             hbf_region_info region{};
             const Call call = device.alloc(tier, size, region, 0, name, flags);
             if (call.ok()) static_cast<void>(device.free(region.region));
-            context.check_status(call, HBF_INVALID, fmt::format("a region named \"{}\" ({} bytes){}", name.c_str(), name.size(),
-                                                                flags ? ", to be opened" : ""));
+            context.check_status(
+                call, HBF_INVALID,
+                fmt::format("a region named \"{}\" ({} bytes){}", name.c_str(), name.size(), flags ? ", to be opened" : ""));
         }
     }
     hbf_region_info region{};

@@ -8,8 +8,8 @@
 
 namespace hbf::conformance {
 
-// Made with the options that this project's plugins have for it; nullptr where the plugin knows none of them. The caller then
-// uses the instance there is, whose tiers are as large as they are; `--option` of the run can make those small too.
+// Made with the options that this project's plugins have for it; nullptr where the plugin knows none of them. The caller
+// then uses the instance there is, whose tiers are as large as they are; `--option` of the run can make those small too.
 std::unique_ptr<Instance> small_instance(Subject &subject);
 
 // The most of one tier that a case takes, by profile.

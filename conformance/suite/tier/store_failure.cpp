@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store that failed, or was never finished, is not there to be found: half of a block of keys and values taken for all of it
-// is wrong answers (LMCache issue 4991).
+// A store that failed, or was never finished, is not there to be found: half of a block of keys and values taken for all of
+// it is wrong answers (LMCache issue 4991).
 #include <csignal>
 #include <cstring>
 
@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "conformance/suite/tier/named.hpp"
 #include "conformance/suite/bytes.hpp"
+#include "conformance/suite/tier/named.hpp"
 
 extern char **environ;
 
@@ -64,14 +64,14 @@ int run_half_store(const SubjectOptions &subject, const std::string &name) {
     const int error = ::posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), variables.data());
     if (error) throw std::runtime_error(fmt::format("cannot start a second process: {}", std::strerror(error)));
     int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     return status;
 }
 
-HBF_CASE("tier.evict.failed_store_not_visible",
-         {.rules = {"HBF-TIER-7", "HBF-TIER-8"},
-          .kills = {"m27_failed_store_visible", "visible_before_stored"},
-          .needs = need::persistent | need::cpu_tier}) {
+HBF_CASE("tier.evict.failed_store_not_visible", {.rules = {"HBF-TIER-7", "HBF-TIER-8"},
+                                                 .kills = {"m27_failed_store_visible", "visible_before_stored"},
+                                                 .needs = need::persistent | need::cpu_tier}) {
     const uint32_t tier = context.device().persistent_tier();
     const hbf_tier_info info = context.device().describe(tier);
     const std::string refused = fresh_name("refused");
