@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ struct Verification {
     bool accepted() const;
 };
 struct VerifyOptions {
-    std::vector<std::string> must_run; // cases of the profile that have to be there; empty: not known
+    // The cases that have to be there in a run of a profile; empty, or an empty answer: not known.
+    std::function<std::vector<std::string>(const std::string &profile)> must_run_of = {};
     std::filesystem::path signers;     // allowed_signers file of ssh; "": who signed is not judged
 };
 Verification verify_package(const std::filesystem::path &file, const VerifyOptions &options);

@@ -123,7 +123,9 @@ TEST_F(Package, WhatWouldNotCountIsSaid) {
     EXPECT_THAT(said([](RunRecord &run) { run.cases.push_back(run.cases[0]); }), HasSubstr("is there twice"));
     EXPECT_THAT(said([](RunRecord &run) { run.bound = "0 errors in 9e99 bits"; }, false), HasSubstr("does not follow"));
     EXPECT_THAT(said([](RunRecord &run) { run.plugin[1].second = ""; }), HasSubstr("hash of the plugin"));
-    options.must_run = {"abi.exports.only_entry_symbol", "async.wait.timeout_honoured"};
+    options.must_run_of = [](const std::string &) {
+        return std::vector<std::string>{"abi.exports.only_entry_symbol", "async.wait.timeout_honoured"};
+    };
     EXPECT_THAT(said([](RunRecord &) {}), HasSubstr("async.wait.timeout_honoured of profile quick was not run"));
 }
 

@@ -170,7 +170,7 @@ Verification verify_package(const std::filesystem::path &file, const VerifyOptio
         return out;
     }
     check_reports(judge, package->files, *run);
-    check_cases(judge, *run, options.must_run);
+    check_cases(judge, *run, options.must_run_of ? options.must_run_of(run->profile) : std::vector<std::string>{});
     check_verdict(judge, *run);
     check_statement(judge, package->files);
     return out;

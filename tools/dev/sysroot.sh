@@ -4,7 +4,7 @@
 # package of the other architecture can disturb the machine's own.
 
 readonly sysroot_packages=(libfmt-dev libspdlog-dev libtomlplusplus-dev libhwloc-dev libnuma-dev liburing-dev libhwy-dev
-    libxxhash-dev nettle-dev libgtest-dev libgmock-dev libexpected-dev nlohmann-json3-dev libcli11-dev)
+    libxxhash-dev nettle-dev libarchive-dev libgtest-dev libgmock-dev libexpected-dev nlohmann-json3-dev libcli11-dev)
 readonly sysroot_links=(boost) # large, headers only, equal everywhere: taken from /usr/include
 
 # What the cross compiler brings, and tools that are never run.
