@@ -38,11 +38,18 @@ bool fill_and_drain(Context &context, const Instance &device, Backlog &backlog, 
         }
         expect(context, value == taken + 1, fault::order, "submit returned {} where {} is the next value", value, taken + 1);
     }
-    const hbf_progress at_refusal = device.poll(queue);
+    const auto all_arrived = [&](uint64_t values) {
+        device.must_complete(queue, values);
+        access.refresh(dst, 0, values * piece);
+        for (uint64_t slot = 0; slot < values; ++slot)
+            expect_pattern(context, device, dst, slot * piece, static_cast<const std::byte *>(dst.address) + slot * piece,
+                           piece, key, slot * piece, fault::swallowed,
+                           fmt::format("value {} of a queue {} deep completed, and its batch was lost", slot + 1, depth));
+    };
     if (refusal.ok()) {
-        expect(context, at_refusal.completed > 0, fault::contract,
+        expect(context, device.poll(queue).completed > 0, fault::contract,
                "{} values in flight were taken, of at most {} that the queue declares", taken, most);
-        device.must_complete(queue, taken);
+        all_arrived(taken);
         return false;
     }
     context.check_status(refusal, HBF_EXHAUSTED, "submit to a full queue");
@@ -60,13 +67,7 @@ bool fill_and_drain(Context &context, const Instance &device, Backlog &backlog, 
     context.check_status(again, HBF_OK, "the refused batch, once a value has completed");
     expect(context, value == taken + 1, fault::order, "the batch taken at last got value {} where {} is due", value,
            taken + 1);
-    device.must_complete(queue, value);
-    access.refresh(dst, 0, (taken + 1) * piece);
-    for (uint64_t slot = 0; slot <= taken; ++slot) {
-        expect_pattern(context, device, dst, slot * piece, static_cast<const std::byte *>(dst.address) + slot * piece, piece,
-                       key, slot * piece, fault::swallowed,
-                       fmt::format("value {} of a queue {} deep completed, and its batch was lost", slot + 1, depth));
-    }
+    all_arrived(taken + 1);
     return true;
 }
 

@@ -12,7 +12,7 @@
 namespace hbf::conformance {
 namespace {
 
-constexpr uint64_t granule = 65536, staging_size = 4u << 20, least_bytes = 1u << 20;
+constexpr uint64_t granule = 65536, staging_size = 4u << 20, trial_bytes = 1u << 20;
 constexpr double longest_pass_s = 0.2;
 
 uint64_t last_level_cache() {
@@ -68,8 +68,9 @@ bool moved_by_cpus(const Instance &device, Path path) {
 }
 
 Bench::Bench(Context &context, const Instance &device, Path path, const BenchPlan &plan)
-    : context_(&context), device_(&device), path_(path), regions_(device), target_(device, plan.depth, plan.commands),
-      seed_(static_cast<uint32_t>(context.seed())), before_(measure::read_cpu_use()) {
+    : context_(&context), device_(&device), path_(path), regions_(device), access_(device),
+      target_(device, plan.depth, plan.commands), seed_(static_cast<uint32_t>(context.seed())),
+      before_(measure::read_cpu_use()) {
     const auto room = [&](uint32_t tier) {
         const auto info = device.describe(tier);
         const uint64_t available = info.available ? std::min(info.available, info.capacity) : info.capacity;
@@ -81,11 +82,12 @@ Bench::Bench(Context &context, const Instance &device, Path path, const BenchPla
         context.not_observable(fmt::format("there is no room for test buffers between {} and {}: {} bytes each are needed",
                                            device.tier(path.src).name, device.tier(path.dst).name, granule));
     src_ = buffer_of(regions_.make(path.src, bytes_));
-    dst_ = buffer_of(regions_.make(path.dst, bytes_));
+    dst_region_ = regions_.make(path.dst, bytes_);
+    dst_ = buffer_of(dst_region_);
     if (!src_.address || !dst_.address)
         staging_ = buffer_of(regions_.make(device.cpu_tier(), std::min(staging_size, bytes_)));
-    make_transfer(plan);
-    shrink(context, plan);
+    if (staging_.address) target_.read_by_cpu(staging_);
+    fit(plan);
     cold_ = 2 * bytes_ >= 4 * last_level_cache();
     if (!moved_by_cpus(device, path)) return;
     // The plugin's own buffers where the CPU reaches them: the same pages.
@@ -102,14 +104,20 @@ void Bench::make_transfer(const BenchPlan &plan) {
     transfer_.emplace(target_, src_, dst_, staging_, bytes_, batches, target_.depth(), seed_);
 }
 
-void Bench::shrink(Context &, const BenchPlan &plan) {
-    (void)good(transfer_->pass()); // first touch
-    const double seconds = good(transfer_->pass());
-    if (seconds <= longest_pass_s || bytes_ <= least_bytes) return;
-    const auto fits = static_cast<uint64_t>(static_cast<double>(bytes_) * longest_pass_s / seconds);
-    bytes_ = std::max(std::min(least_bytes, bytes_), fits / granule * granule);
-    ++seed_; // another transfer's generations start anew
-    make_transfer(plan);
+void Bench::fit(const BenchPlan &plan) {
+    const uint64_t room = bytes_;
+    bytes_ = std::min(room, trial_bytes);
+    for (;;) {
+        make_transfer(plan);
+        (void)good(transfer_->pass()); // first touch
+        const double seconds = std::max(good(transfer_->pass()), 1e-6);
+        if (bytes_ == room || seconds > longest_pass_s / 2) return;
+        const double fits = static_cast<double>(bytes_) * longest_pass_s / seconds;
+        bytes_ =
+            fits >= static_cast<double>(room) ? room : std::max(bytes_, static_cast<uint64_t>(fits) / granule * granule);
+        ++seed_; // another transfer's generations start anew
+        if (bytes_ < room) return make_transfer(plan);
+    }
 }
 
 void Bench::prepare() {
@@ -121,6 +129,8 @@ measure::Sample Bench::time() {
 }
 
 void Bench::check(measure::Sample &sample) {
+    if (dst_.address)
+        access_.refresh(dst_region_, 0, bytes_); // on another queue than the copies: what completed is there for all to see
     good(transfer_->check_sample(sample));
     expect_no_mismatch(*context_, *device_, dst_, sample.mismatch, {seed_, sample.generation, false},
                        fmt::format("a timed copy of {} bytes from {} to {}", bytes_, device_->tier(path_.src).name,
@@ -165,7 +175,8 @@ void expect_no_mismatch(Context &context, const Instance &device, const measure:
     evidence.width = 4;
     evidence.wrong_bytes = 4 * mismatch->wrong_words;
     evidence.detail = measure::to_string(*mismatch);
-    fail(fmt::format("{}: {}", what, evidence.detail), std::move(evidence));
+    const std::string reason = fmt::format("{}: {}", what, evidence.detail);
+    fail(reason, std::move(evidence));
 }
 
 void conclude(Context &context, const std::string &metric, const Speed &speed, const std::string &what) {

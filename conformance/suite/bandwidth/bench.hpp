@@ -60,14 +60,16 @@ public:
     bool contended() const; // others used the CPUs since construction
 
 private:
-    void shrink(Context &context, const BenchPlan &plan); // so that a pass takes a fifth of a second at most
+    void fit(const BenchPlan &plan); // no more bytes than pass in a fifth of a second
     void make_transfer(const BenchPlan &plan);
 
     Context *context_;
     const Instance *device_;
     Path path_;
     Regions regions_;
+    ByteAccess access_;
     SuiteTarget target_;
+    hbf_region_info dst_region_{};
     measure::Buffer src_, dst_, staging_;
     std::byte *plain_src_ = nullptr, *plain_dst_ = nullptr;
     uint64_t bytes_ = 0;

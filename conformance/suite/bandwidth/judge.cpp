@@ -37,8 +37,8 @@ Judgement judge_speed(const Speed &speed) {
         out.note = "no bandwidth is declared for this path: there is no floor for it";
         return out;
     }
-    // What stays in a cache does not pass through the medium.
-    if (speed.cold && low > above_declared * speed.declared) {
+    // What stays in a cache does not pass through the medium; how much faster a cache is has its bounds, too.
+    if (low > (speed.cold ? above_declared : cache_gain) * speed.declared) {
         out.fault_class = fault::impossible_speed;
         out.reason =
             fmt::format("{} is {:.2f} times the declared peak ({}): the bytes did not pass through it, or the figure is "

@@ -15,6 +15,7 @@ namespace hbf::conformance {
 
 inline constexpr double above_reference = 1.5; // times the fastest plain copy: no device that copies with CPUs does that
 inline constexpr double above_declared = 1.05; // times the declared peak: no medium does that
+inline constexpr double cache_gain = 20;       // times the declared peak: no cache in front of it does that
 inline constexpr double tolerance = 0.5;       // of the declared peak: what copies of a good size reach at least
 inline constexpr double contended_share = 1.0 / 20;
 inline constexpr double slow_start_ns = 5e6; // a command's way through host and device, beside the medium's own latency

@@ -34,7 +34,8 @@ TEST(JudgeSpeed, ASingleFastSampleSaysNothing) {
 TEST(JudgeSpeed, AboveTheDeclaredPeakOnlyWhereNoCacheHelps) {
     EXPECT_EQ(judge_speed({.samples = around(1.04 * gb), .declared = gb}).fault_class, "");
     EXPECT_EQ(judge_speed({.samples = around(1.1 * gb), .declared = gb}).fault_class, fault::impossible_speed);
-    EXPECT_EQ(judge_speed({.samples = around(1.1 * gb), .declared = gb, .cold = false}).fault_class, "");
+    EXPECT_EQ(judge_speed({.samples = around(10 * gb), .declared = gb, .cold = false}).fault_class, "");
+    EXPECT_EQ(judge_speed({.samples = around(30 * gb), .declared = gb, .cold = false}).fault_class, fault::impossible_speed);
 }
 
 TEST(JudgeSpeed, BelowTheDeclaredFloorOnlyWithTheWholeInterval) {

@@ -90,7 +90,7 @@ double sample_both(Bench &there, Bench &back) {
 
 HBF_CASE("bandwidth.h2d.sequential_meets_declared",
          {.rules = {"HBF-BW-1", "HBF-QUEUE-3"},
-          .kills = {"m05_early_complete", "m31_bandwidth_overstated", "m32_throughput_throttled"},
+          .kills = {"m05_early_complete", "m31_bandwidth_overstated", "m32_throughput_throttled", "bandwidth_understated"},
           .needs = need::cpu_tier,
           .budget_s = 4}) {
     one_way(context, paths_out(context.device()), "h2d");
@@ -98,7 +98,7 @@ HBF_CASE("bandwidth.h2d.sequential_meets_declared",
 
 HBF_CASE("bandwidth.d2h.sequential_meets_declared",
          {.rules = {"HBF-BW-1", "HBF-QUEUE-3"},
-          .kills = {"m05_early_complete", "m31_bandwidth_overstated", "m32_throughput_throttled"},
+          .kills = {"m05_early_complete", "m31_bandwidth_overstated", "m32_throughput_throttled", "bandwidth_understated"},
           .needs = need::cpu_tier,
           .budget_s = 4}) {
     one_way(context, paths_back(context.device()), "d2h");
@@ -107,7 +107,7 @@ HBF_CASE("bandwidth.d2h.sequential_meets_declared",
 // Both directions together do at least what one is declared to do: a half-duplex link has no more.
 HBF_CASE("bandwidth.bidirectional.sequential_meets_declared",
          {.rules = {"HBF-BW-1", "HBF-QUEUE-3"},
-          .kills = {"m05_early_complete", "m31_bandwidth_overstated", "m32_throughput_throttled"},
+          .kills = {"m05_early_complete", "m31_bandwidth_overstated", "m32_throughput_throttled", "bandwidth_understated"},
           .needs = need::cpu_tier,
           .budget_s = 4}) {
     const Instance &device = context.device();

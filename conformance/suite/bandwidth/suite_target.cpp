@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "conformance/suite/async/expect.hpp"
+
 namespace hbf::conformance {
 
 measure::Buffer buffer_of(const hbf_region_info &region) {
@@ -20,10 +22,9 @@ uint32_t tier_of(const Region &region) {
 
 SuiteTarget::SuiteTarget(const Instance &device, uint32_t depth, uint32_t commands)
     : device_(&device), depth_(std::clamp(depth, 1u, std::max(1u, device.queue_info().max_depth))),
-      // Each move may need an invalidate, and those a barrier before them.
-      commands_(std::clamp(commands, 1u, std::max(3u, device.queue_info().max_commands) / 3)),
-      queue_(device, depth_, std::min(device.queue_info().max_commands, 2 * commands_ + 1)) {
-    batch_.reserve(2 * size_t{commands_} + 1);
+      commands_(std::clamp(commands, 1u, std::max(1u, device.queue_info().max_commands))),
+      queue_(device, depth_, commands_) {
+    batch_.reserve(commands_);
 }
 
 bool SuiteTarget::software(const Region &region) const {
@@ -36,11 +37,19 @@ Result<uint64_t> SuiteTarget::submit(std::span<const measure::Move> moves) {
     for (const auto &move : moves)
         batch_.push_back(
             copy_command(region_of(move.dst), move.dst_offset, region_of(move.src), move.src_offset, move.size));
-    if (software(moves.front().dst)) {
-        batch_.push_back(barrier_command());
-        for (const auto &move : moves) batch_.push_back(invalidate_command(region_of(move.dst), move.dst_offset, move.size));
+    if (moves.front().dst == read_by_cpu_ && software(read_by_cpu_)) {
+        device_->must_run(queue_, batch_);
+        batch_ = {invalidate_command(region_of(read_by_cpu_), moves.front().dst_offset, moves.front().size)};
     }
-    return device_->must_submit(queue_, batch_);
+    uint64_t value = 0;
+    const Call call = device_->submit(queue_, batch_, value);
+    // No more than `depth` are ever in flight, by what was seen completed.
+    if (call.status == HBF_EXHAUSTED)
+        fail_as(fault::early_completion,
+                fmt::format("values of a queue {} deep were seen to complete, and it has no room for another: {}", depth_,
+                            call.message));
+    if (!call.ok()) conformance::fail(fmt::format("submit of {} copies: {}", batch_.size(), to_string(call)));
+    return value;
 }
 
 Result<> SuiteTarget::wait(uint64_t value) {

@@ -14,8 +14,8 @@ measure::Buffer buffer_of(const hbf_region_info &region);
 hbf_region region_of(const Region &region);
 uint32_t tier_of(const Region &region);
 
-// What fails, or never completes, ends the case. In a software domain the flushes and invalidates that a host has to add are
-// part of the transfer.
+// What fails, or never completes, ends the case. A software domain's flush of what the CPU wrote is done here; its
+// invalidate before the CPU reads is the reader's.
 class SuiteTarget final : public measure::Target {
 public:
     SuiteTarget(const Instance &device, uint32_t depth, uint32_t commands);
@@ -24,6 +24,9 @@ public:
     uint64_t completed() override { return device_->poll(queue_).completed; }
     Result<> wait(uint64_t value) override;
     Result<> written_by_cpu(const measure::Buffer &buffer, uint64_t offset, uint64_t size) override;
+
+    // What arrives in this one, one move at a time, is read by the CPU next: invalidated where that is needed.
+    void read_by_cpu(const measure::Buffer &buffer) { read_by_cpu_ = buffer.region; }
 
     uint32_t depth() const { return depth_; }
     uint32_t commands() const { return commands_; } // moves in a batch
@@ -35,6 +38,7 @@ private:
     uint32_t depth_, commands_;
     Queue queue_;
     std::vector<hbf_command> batch_;
+    Region read_by_cpu_{};
 };
 
 } // namespace hbf::conformance
