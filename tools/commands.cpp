@@ -8,6 +8,8 @@ std::vector<Command> all_commands() {
     return {
         probe_command(),
         bandwidth_command(),
+        conformance_command(),
+        corruption_command(),
         config_command(),
     };
 }

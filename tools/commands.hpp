@@ -10,6 +10,8 @@ namespace hbf::tools {
 
 Command bandwidth_command();
 Command config_command();
+Command conformance_command();
+Command corruption_command();
 Command probe_command();
 
 std::vector<Command> all_commands(); // in the order of `hbf --help`

@@ -3,15 +3,20 @@
 """docs/plugin-rules.md tells the truth: ids are unique and count without a gap, every rule says all it must, every test and
 script it names exists, and the table of reasons is the loader's list.
 
-  rules.py ROOT"""
+  rules.py ROOT [HBF_CASE]
 
+With the suite's case program, the cases that rules name are its cases too, each case names rules that exist, and no name in
+conformance/suite/names.frozen has gone."""
+
+import json
 import pathlib
 import re
+import subprocess
 import sys
 
 RULE = re.compile(r"^### (HBF-[A-Z]+-\d+): .+$")
 GROUPS = ["ABI", "LIFE", "TIER", "DMA", "QUEUE", "THR", "COH", "INT", "BW", "SEL", "SEC"]
-# Planned cases of these groups only; a name is [a-z0-9_.], group first.
+# Cases of these groups only; a name is [a-z0-9_.], group first.
 CASES = ("abi", "lifecycle", "tier", "dma", "async", "threads", "coherence", "integrity", "bandwidth", "select", "security")
 TEST = re.compile(r"\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)")
 
@@ -39,15 +44,25 @@ def rules(text):
     yield found, None
 
 
-def check_rule(root, rule, body, known):
+def split_checks(text):
+    """What checks a rule today, its cases, and what is planned: [text, names, names or a sentence]."""
+    today, *rest = re.split(r"\*(Case|Planned)\*: ?", re.sub(r"\s+", " ", text).strip() + " ")
+    named = dict(zip(rest[::2], rest[1::2]))
+    return today, named.get("Case", ""), named.get("Planned", "")
+
+
+def names(listed):
+    return [name.strip(" .`") for name in listed.split(",") if name.strip(" .`")]
+
+
+def check_rule(root, rule, body, known, cases):
     parts = dict(re.findall(r"^- \*\*(Why|Host|Checked by)\*\*: (.*?)(?=^- \*\*|\Z)", body, flags=re.M | re.S))
     if list(parts) != ["Why", "Host", "Checked by"] or body.startswith("-"):
         yield f"{rule} must be a sentence, then Why, Host, Checked by; it has {list(parts)}"
         return
-    today, planned = re.split(r"\*Planned\*: ?", re.sub(r"\s+", " ", parts["Checked by"]) + " ", maxsplit=1) \
-        if "*Planned*:" in parts["Checked by"] else (parts["Checked by"], "")
-    if not planned.strip():
-        yield f"{rule} does not say what is planned (a case, or none and why)"
+    today, existing, planned = split_checks(parts["Checked by"])
+    if not existing.strip() and not planned.strip():
+        yield f"{rule} names no case of the suite, and does not say what is planned (a case, or none and why)"
     named = re.findall(r"`([^`]+)`", today)
     if not named:
         yield f"{rule} names no test"
@@ -59,14 +74,33 @@ def check_rule(root, rule, body, known):
                 yield f"{rule} names {name}, which is not there"
         elif name not in known:
             yield f"{rule} names the test {name}, which is not there"
-    if not planned.strip().startswith("none"):
-        for case in planned.split(","):
-            if not re.fullmatch(r"(%s)(\.[a-z0-9_]+)+" % "|".join(CASES), case.strip()):
-                yield f"{rule}: {case.strip()!r} is no name of a case"
+    for name in names(existing) + ([] if planned.strip().startswith("none") else names(planned)):
+        if not re.fullmatch(r"(%s)(\.[a-z0-9_]+)+" % "|".join(CASES), name):
+            yield f"{rule}: {name!r} is no name of a case"
+    for name in names(existing):
+        if cases is not None and name not in cases:
+            yield f"{rule} names the case {name}, which is not there"
+        elif cases is not None and rule not in cases[name]["rules"]:
+            yield f"{rule} names the case {name}, which does not name {rule}"
+    for name in names(planned):
+        if cases and name in cases:
+            yield f"{rule} plans the case {name}, which is there: say *Case*"
+
+
+def check_cases(root, found, cases):
+    for name, case in cases.items():
+        for rule in case["rules"]:
+            if rule not in found:
+                yield f"the case {name} names {rule}, which is no rule"
+        if not case["hidden"] and not case["rules"]:
+            yield f"the case {name} names no rule"
+    for line in (root / "conformance" / "suite" / "names.frozen").read_text().splitlines():
+        if line and not line.startswith("#") and line not in cases:
+            yield f"the case {line} was released and is gone: a name is for ever"
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         print(__doc__)
         return 2
     root = pathlib.Path(sys.argv[1])
@@ -75,9 +109,13 @@ def main():
     for result, fault in rules(text):
         found = result or found
         faults += [fault] if fault else []
-    known = tests(root)
+    known, cases = tests(root), None
+    if len(sys.argv) == 3:
+        listed = subprocess.run([sys.argv[2], "--list"], check=True, capture_output=True, text=True).stdout
+        cases = {case["name"]: case for case in json.loads(listed)}
+        faults += check_cases(root, found, cases)
     for rule, body in found.items():
-        faults += check_rule(root, rule, body, known)
+        faults += check_rule(root, rule, body, known, cases)
     for group in GROUPS:
         numbers = [int(rule.rsplit("-", 1)[1]) for rule in found if rule.startswith(f"HBF-{group}-")]
         if numbers != list(range(1, len(numbers) + 1)) or not numbers:
