@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 
+#include <dirent.h>
 #include <fmt/format.h>
 
 #include "machine.hpp"
@@ -18,13 +20,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // Entries of a directory that begin with `prefix`, sorted, so that readings keep their order from run to run.
+// Not by a directory_iterator: where memory runs out in one, libstdc++ ends the process.
 std::vector<fs::path> entries(const fs::path &directory, std::string_view prefix) {
     std::vector<fs::path> found;
-    std::error_code error;
-    try { // not increment(error): that one may not throw, and where memory has run out it ends the process
-        for (fs::directory_iterator it(directory, error), end; !error && it != end; ++it)
-            if (it->path().filename().native().starts_with(prefix)) found.push_back(it->path());
-    } catch (const fs::filesystem_error &) { // gone while it was read: what was seen counts
+    const std::unique_ptr<DIR, int (*)(DIR *)> open(opendir(directory.c_str()), closedir);
+    while (const dirent *entry = open ? readdir(open.get()) : nullptr) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != ".." && name.starts_with(prefix)) found.push_back(directory / name);
     }
     std::sort(found.begin(), found.end());
     return found;
