@@ -21,7 +21,7 @@ LINK = re.compile(r'\]\(([^)#:\s]+)(?:#[^)]*)?\)')
 NAMED = re.compile(r'`((?:core|plugins|kernels|tools|docs|bench|packaging|conformance)/[A-Za-z0-9_./-]+)`')
 COMMAND = re.compile(r'^(\./dev|build/tools/hbf)\b')
 # Too long for a test, or they would start it again; that they exist is looked up in the help text.
-NOT_RUN = re.compile(r'^\./dev|hbf bandwidth(?! --help)')
+NOT_RUN = re.compile(r'^\./dev|hbf (?:bandwidth|conformance|corruption)(?! --help| --list)')
 
 failures = []
 
