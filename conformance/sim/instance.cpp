@@ -102,7 +102,8 @@ hbf_region_info SimInstance::alloc(const sdk::AllocRequest &request) {
     if (!request.name.empty() && !tier.named)
         sdk::fail(HBF_UNSUPPORTED, fmt::format("{} keeps no named regions{}", tier.name,
                                                tier.cpu() ? "" : ": option sim.persist names a folder for them"));
-    if (request.pages > HBF_PAGES_4K) sdk::fail(HBF_UNAVAILABLE, fmt::format("{} has no large pages", tier.name));
+    if (request.pages > HBF_PAGES_4K || (request.pages == HBF_PAGES_4K && !tier.cpu()))
+        sdk::fail(HBF_UNAVAILABLE, fmt::format("{} has no pages of that size", tier.name));
     if (request.alignment > tier.most_alignment)
         sdk::fail(HBF_UNSUPPORTED,
                   fmt::format("{}: alignment {} is over {}", tier.name, request.alignment, tier.most_alignment));
