@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A batch is taken whole or not at all: where the bad command stands and what is bad about it makes no difference.
+#include "conformance/suite/dma/finding.hpp"
 #include "conformance/suite/dma/pair.hpp"
 
 namespace hbf::conformance {
@@ -56,13 +57,14 @@ HBF_CASE("dma.batch.refused_leaves_nothing",
                 const Call call = device.submit(pair.queue, batch_with(pair, bad.command, pair.most, place), value);
                 const std::string what =
                     fmt::format("a batch with {} as command {} of {}, {}", bad.what, place, pair.most, route.name());
-                context.check(!call.ok(), "{} was accepted", what);
-                context.check(value == 0, "{} was refused, and its value set to {}", what, value);
+                check_in(context, !call.ok(), fault::swallowed, route.to_name, "{} was accepted", what);
+                check_in(context, value == 0, fault::contract, route.to_name, "{} was refused, and its value set to {}",
+                         what, value);
             }
             // What an engine had begun would have ended by the completion of a later value.
             const uint64_t next = device.must_submit(pair.queue, {});
-            context.check(next == last + 1, "after batches refused for {} the next value is {}, not {}", bad.what, next,
-                          last + 1);
+            check_in(context, next == last + 1, fault::contract, "",
+                     "after batches refused for {} the next value is {}, not {}", bad.what, next, last + 1);
             device.must_complete(pair.queue, next);
             last = next;
             pair.run(context, {}, fmt::format("after batches refused for {}, {}", bad.what, route.name()));

@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 
+#include "conformance/suite/dma/finding.hpp"
 #include "conformance/suite/dma/pair.hpp"
 #include "core/host/memory_room.hpp"
 #include "kernels/host/pattern.hpp"
@@ -30,18 +31,10 @@ void must_hold(Context &context, ByteAccess &access, const hbf_region_info &regi
     context.count_check();
     const auto actual = access.read(region, offset, expected.size());
     if (actual == expected) return;
-    const auto wrong = std::mismatch(actual.begin(), actual.end(), expected.begin()).first - actual.begin();
-    Evidence evidence;
-    evidence.fault_class = fault_class;
-    evidence.region = region.region;
-    evidence.offset = offset + static_cast<uint64_t>(wrong);
-    if (region.tier != HBF_TIER_NONE) evidence.tier = context.device().tier(region.tier).name;
-    evidence.expected = std::to_integer<uint64_t>(expected[static_cast<size_t>(wrong)]);
-    evidence.actual = std::to_integer<uint64_t>(actual[static_cast<size_t>(wrong)]);
-    evidence.width = 1;
+    const std::string tier = region.tier == HBF_TIER_NONE ? "" : context.device().tier(region.tier).name;
+    Evidence evidence = difference(fault_class, tier, region, offset, expected, actual);
     evidence.detail = fmt::format("{}: wrong from offset {:#x} on", what, evidence.offset);
-    const std::string reason = evidence.detail;
-    conformance::fail(reason, std::move(evidence));
+    fail_with(std::move(evidence));
 }
 
 // Small copies and fills around 4 GiB of one region.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "conformance/suite/dma/finding.hpp"
 #include "kernels/host/pattern.hpp"
 
 namespace hbf::conformance {
@@ -81,8 +82,8 @@ void Model::verify(Context &context, std::string_view when) {
     if (actual == bytes_) return;
     const auto at = std::mismatch(actual.begin(), actual.end(), bytes_.begin()).first - actual.begin();
     Evidence evidence = explain(*this, actual, static_cast<uint64_t>(at));
-    const std::string reason = fmt::format("{}: {}", when, evidence.detail);
-    conformance::fail(reason, std::move(evidence));
+    evidence.detail = fmt::format("{}: {}", when, evidence.detail);
+    fail_with(std::move(evidence));
 }
 
 void Model::forget_writes() {

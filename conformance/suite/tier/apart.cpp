@@ -4,6 +4,7 @@
 #include <deque>
 #include <unordered_set>
 
+#include "conformance/suite/dma/finding.hpp"
 #include "conformance/suite/dma/model.hpp"
 
 namespace hbf::conformance {
@@ -34,9 +35,9 @@ HBF_CASE("tier.alloc.regions_do_not_overlap",
         if (region.address) mapped.emplace_back(reinterpret_cast<uintptr_t>(region.address), region.size);
     std::sort(mapped.begin(), mapped.end());
     for (size_t i = 1; i < mapped.size(); ++i)
-        context.check(mapped[i - 1].first + mapped[i - 1].second <= mapped[i].first,
-                      "two regions of {} and {} bytes are mapped at {:#x} and {:#x}", mapped[i - 1].second, mapped[i].second,
-                      mapped[i - 1].first, mapped[i].first);
+        check_in(context, mapped[i - 1].first + mapped[i - 1].second <= mapped[i].first, fault::contract, "",
+                 "two regions of {} and {} bytes are mapped at {:#x} and {:#x}", mapped[i - 1].second, mapped[i].second,
+                 mapped[i - 1].first, mapped[i].first);
 
     // By commands, as the device addresses memory; the source is loaded with what each region shall hold.
     Model source(access, staging, "staging", device.tier(device.cpu_tier()).name);
@@ -67,8 +68,7 @@ void must_be_clean(Context &context, ByteAccess &access, const hbf_region_info &
         evidence.width = 8;
         evidence.detail =
             fmt::format("a new region of {} shows at offset {:#x} what a region that was freed held", tier, at);
-        const std::string reason = evidence.detail;
-        conformance::fail(reason, std::move(evidence));
+        fail_with(std::move(evidence));
     }
 }
 

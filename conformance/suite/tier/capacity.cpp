@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tier declares can be had: all of it where that is little, a bounded part of it where it is much.
+#include "conformance/suite/dma/finding.hpp"
 #include "conformance/suite/tier/small.hpp"
 
 namespace hbf::conformance {
@@ -9,8 +10,8 @@ constexpr uint64_t parts = 16;
 
 void fill_declared(Context &context, const Instance &device, uint32_t tier) {
     const hbf_tier_info info = device.describe(tier);
-    context.check(info.available <= info.capacity, "{} has {} bytes available of a capacity of {}", info.name,
-                  info.available, info.capacity);
+    check_in(context, info.available <= info.capacity, fault::contract, info.name,
+             "{} has {} bytes available of a capacity of {}", info.name, info.available, info.capacity);
     hbf_region_info region{};
     if (info.capacity < UINT64_MAX - info.granule) {
         const Call call = device.alloc(tier, info.capacity + 1, region);
@@ -25,8 +26,9 @@ void fill_declared(Context &context, const Instance &device, uint32_t tier) {
     std::vector<hbf_region> regions;
     for (uint64_t taken = 0; taken + share <= target - target / parts; taken += share) {
         const Call call = device.alloc(tier, share, region);
-        context.check(call.ok(), "{} declares {} bytes, {} of them available; after {} it gives no {} more: {}", info.name,
-                      info.capacity, info.available, taken, share, to_string(call));
+        check_in(context, call.ok(), fault::contract, info.name,
+                 "{} declares {} bytes, {} of them available; after {} it gives no {} more: {}", info.name, info.capacity,
+                 info.available, taken, share, to_string(call));
         regions.push_back(region.region);
     }
     for (const hbf_region made : regions) device.must_free(made);

@@ -20,7 +20,6 @@ void there_and_back(Context &context, uint32_t hot, uint32_t cold) {
     const uint64_t rounds = context.scaled(6, 60, 600);
     for (uint32_t generation = 1; generation <= rounds; ++generation) {
         model.load(context.seed(), generation);
-        const auto evicted = model.bytes();
         std::vector<hbf_command> down, up;
         for (uint64_t at = 0; at < size; at += granule) down.push_back(store.copy_from(at, model, at, granule));
         run_batches(device, queue, down, commands_of(device, 4));
@@ -30,7 +29,6 @@ void there_and_back(Context &context, uint32_t hot, uint32_t cold) {
         const std::string when = fmt::format("generation {}, {} to {} and back", generation, hot_name, cold_name);
         model.verify(context, when);
         store.verify(context, when);
-        context.check(model.bytes() == evicted, "{}: the model itself is wrong", when);
         model.forget_writes();
         store.forget_writes();
     }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include "conformance/suite/dma/finding.hpp"
 #include "conformance/suite/dma/model.hpp"
 
 namespace hbf::conformance {
@@ -52,7 +53,8 @@ HBF_CASE("tier.handle.stale_after_free_rejected",
         std::vector<hbf_region> stale;
         for (unsigned i = 0; i < 3; ++i) {
             const hbf_region_info region = device.must_alloc(tier, size);
-            context.check(seen.insert(region.region).second, "{} gave the handle {:#x} a second time", name, region.region);
+            check_in(context, seen.insert(region.region).second, fault::contract, name,
+                     "{} gave the handle {:#x} a second time", name, region.region);
             device.must_free(region.region);
             stale.push_back(region.region);
             must_be_refused(context, device, queue, region.region, good.region, "a freed region of " + name);
@@ -62,7 +64,8 @@ HBF_CASE("tier.handle.stale_after_free_rejected",
         std::vector<hbf_region_info> fresh;
         for (unsigned i = 0; i < 8; ++i) fresh.push_back(regions.make(tier, size));
         for (const hbf_region_info &region : fresh) {
-            context.check(seen.insert(region.region).second, "{} gave the handle {:#x} a second time", name, region.region);
+            check_in(context, seen.insert(region.region).second, fault::contract, name,
+                     "{} gave the handle {:#x} a second time", name, region.region);
             models.emplace_back(access, region, name, name);
             models.back().load(context.seed(), static_cast<uint32_t>(models.size()));
         }

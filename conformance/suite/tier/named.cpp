@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "conformance/suite/bytes.hpp"
+#include "conformance/suite/dma/finding.hpp"
 #include "kernels/host/pattern.hpp"
 
 namespace hbf::conformance {
@@ -41,24 +42,15 @@ NamedRegion store_named(Context &context, const Instance &device, uint32_t tier,
 void must_find(Context &context, const Instance &device, uint32_t tier, const NamedRegion &stored, std::string_view when) {
     hbf_region_info region{};
     const Call call = device.alloc(tier, stored.size, region, 0, stored.name, HBF_ALLOC_OPEN_EXISTING);
-    context.check(call.ok(), "{} was stored in {} and cannot be opened {}: {}", stored.name, device.tier(tier).name, when,
-                  to_string(call));
+    check_in(context, call.ok(), fault::not_written, device.tier(tier).name,
+             "{} was stored in {} and cannot be opened {}: {}", stored.name, device.tier(tier).name, when, to_string(call));
     const auto actual = ByteAccess(device).read(region, 0, stored.size);
     device.must_free(region.region);
     if (actual == stored.bytes) return;
-    const auto wrong = std::mismatch(actual.begin(), actual.end(), stored.bytes.begin()).first - actual.begin();
-    Evidence evidence;
-    evidence.fault_class = fault::stale;
-    evidence.tier = device.tier(tier).name;
-    evidence.region = region.region;
-    evidence.offset = static_cast<uint64_t>(wrong);
-    evidence.expected = std::to_integer<uint64_t>(stored.bytes[evidence.offset]);
-    evidence.actual = std::to_integer<uint64_t>(actual[evidence.offset]);
-    evidence.width = 1;
+    Evidence evidence = difference(fault::stale, device.tier(tier).name, region, 0, stored.bytes, actual);
     evidence.detail = fmt::format("{}, opened {}, holds other bytes than were stored, from offset {:#x} on", stored.name,
                                   when, evidence.offset);
-    const std::string reason = evidence.detail;
-    conformance::fail(reason, std::move(evidence));
+    fail_with(std::move(evidence));
 }
 
 std::string fresh_name(const char *what) {

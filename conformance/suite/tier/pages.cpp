@@ -3,7 +3,7 @@
 // else.
 #include <unistd.h>
 
-#include "conformance/suite/context.hpp"
+#include "conformance/suite/dma/finding.hpp"
 
 namespace hbf::conformance {
 namespace {
@@ -34,9 +34,9 @@ HBF_CASE("tier.alloc.pages_as_asked", {.rules = {"HBF-TIER-5"}, .kills = {"pages
                 continue;
             }
             static_cast<void>(device.free(region.region));
-            context.check(asked.bytes ? region.page_size == asked.bytes : region.page_size > base,
-                          "{} pages were asked for in {}, and a region of pages of {} bytes was given", asked.name, name,
-                          region.page_size);
+            check_in(context, asked.bytes ? region.page_size == asked.bytes : region.page_size > base, fault::contract, name,
+                     "{} pages were asked for in {}, and a region of pages of {} bytes was given", asked.name, name,
+                     region.page_size);
         }
     }
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "conformance/suite/bytes.hpp"
+#include "conformance/suite/dma/finding.hpp"
 #include "conformance/suite/tier/named.hpp"
 
 extern char **environ;
@@ -27,8 +28,7 @@ void must_be_absent(Context &context, const Instance &device, uint32_t tier, con
         evidence.tier = device.tier(tier).name;
         evidence.region = region.region;
         evidence.detail = fmt::format("{} can be opened, {} bytes long, although {}", name, region.size, why);
-        const std::string reason = evidence.detail;
-        conformance::fail(reason, std::move(evidence));
+        fail_with(std::move(evidence));
     }
     context.check_status(call, HBF_UNAVAILABLE, fmt::format("opening {}, of which {}", name, why));
 }
