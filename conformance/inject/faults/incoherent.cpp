@@ -2,6 +2,7 @@
 // Memory that is not as coherent as its domain declares: somebody writes old bytes back, or comes late for them.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <thread>
 
@@ -30,7 +31,7 @@ public:
             !in_tier_named(device(), settings(), out->tier) || device().software(out->tier) || !fires())
             return status;
         std::lock_guard lock(mutex_);
-        regions_[out->region] = *out;
+        regions_[out->region] = {*out, {}};
         if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
         return status;
     }
@@ -47,38 +48,49 @@ public:
     }
 
 private:
+    // Asleep, not yielding: who wakes up gets a CPU soon, also on a busy machine.
+    static void a_moment() { std::this_thread::sleep_for(std::chrono::microseconds(20)); }
+    struct Region {
+        hbf_region_info info;
+        std::vector<std::byte> kept;
+    };
+    static void get(Region &region) {
+        region.kept.resize(region.info.size / 8 * 8);
+        for (uint64_t at = 0; at < region.kept.size(); at += 8) {
+            auto *const from = reinterpret_cast<uint64_t *>(static_cast<std::byte *>(region.info.address) + at);
+            const uint64_t word = __atomic_load_n(from, __ATOMIC_RELAXED);
+            std::memcpy(region.kept.data() + at, &word, sizeof word);
+        }
+    }
     template <class Word>
-    static void put(std::byte *to, const std::byte *from, uint64_t size, uint64_t first, uint64_t step) {
-        for (uint64_t at = first; at + sizeof(Word) <= size; at += step) {
+    static void put(std::byte *to, const std::vector<std::byte> &kept, uint64_t first) { // of each 8 bytes
+        for (uint64_t at = first; at < kept.size(); at += 8) {
             Word word;
-            std::memcpy(&word, from + at, sizeof word);
+            std::memcpy(&word, kept.data() + at, sizeof word);
             __atomic_store_n(reinterpret_cast<Word *>(to + at), word, __ATOMIC_RELAXED);
         }
     }
+    // What was read a turn ago is written back, and read anew: between the two everyone else has had the CPU.
     void work() {
-        std::vector<std::byte> kept;
         while (!over_) {
-            {
-                std::lock_guard lock(mutex_); // no region goes while its bytes are kept
-                for (const auto &[handle, region] : regions_) {
-                    auto *const memory = static_cast<std::byte *>(region.address);
-                    const uint64_t size = region.size / 8 * 8;
-                    kept.resize(size);
-                    for (uint64_t at = 0; at < size; at += 8) {
-                        const uint64_t word = __atomic_load_n(reinterpret_cast<uint64_t *>(memory + at), __ATOMIC_RELAXED);
-                        std::memcpy(kept.data() + at, &word, sizeof word);
-                    }
-                    std::this_thread::yield();
-                    if (!halves_) {
-                        put<uint64_t>(memory, kept.data(), size, 0, 8);
-                    } else {
-                        put<uint32_t>(memory, kept.data(), size, 0, 8);
-                        put<uint32_t>(memory, kept.data(), size, 4, 8);
-                    }
-                    if (over_) break;
+            for (const bool high : {false, true}) {
+                std::unique_lock lock(mutex_); // no region goes meanwhile
+                for (auto &[handle, region] : regions_) {
+                    auto *const memory = static_cast<std::byte *>(region.info.address);
+                    if (region.kept.empty()) continue;
+                    if (!halves_ && !high) put<uint64_t>(memory, region.kept, 0);
+                    if (halves_) put<uint32_t>(memory, region.kept, high ? 4 : 0);
+                }
+                if (halves_ && !high) {
+                    lock.unlock();
+                    a_moment();
                 }
             }
-            std::this_thread::yield();
+            {
+                std::lock_guard lock(mutex_);
+                for (auto &[handle, region] : regions_) get(region);
+            }
+            a_moment();
         }
     }
     void end() {
@@ -88,7 +100,7 @@ private:
 
     const bool halves_;
     std::mutex mutex_;
-    std::map<hbf_region, hbf_region_info> regions_;
+    std::map<hbf_region, Region> regions_;
     std::atomic<bool> over_{false};
     std::thread thread_;
 };

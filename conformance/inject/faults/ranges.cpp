@@ -17,9 +17,11 @@ public:
         for (size_t i = 0; i < commands.size(); ++i) {
             if (commands[i].kind != kind_ || !fires()) continue;
             changed = true;
+            const auto at = commands.begin() + static_cast<std::ptrdiff_t>(i);
             if (settings().text("what") == "early")
-                std::rotate(commands.begin(), commands.begin() + static_cast<std::ptrdiff_t>(i),
-                            commands.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+                std::rotate(commands.begin(), at, at + 1);
+            else if (settings().text("what") == "late")
+                std::rotate(at, at + 1, commands.end());
             else
                 change(commands[i]);
         }
@@ -48,13 +50,13 @@ private:
 };
 HBF_FAULT(
     RangeWrong, "range-wrong",
-    "a flush or invalidate covers less or more than it names, or goes before the rest of its batch",
+    "a flush or invalidate covers less or more than it names, or has another place in its batch",
     {.key = "kind", .kind = Parameter::word, .preset = "flush", .line = "of command", .choices = {"flush", "invalidate"}},
     {.key = "what",
      .kind = Parameter::word,
      .preset = "short",
-     .line = "units cut at the edges are left out; as many bytes more on each side; or first in its batch",
-     .choices = {"short", "wide", "early"}},
+     .line = "units cut at the edges are left out; as many bytes more on each side; or first or last in its batch",
+     .choices = {"short", "wide", "early", "late"}},
     {.key = "bytes", .preset = "64", .line = "unit"});
 
 class DomainLie final : public Fault {

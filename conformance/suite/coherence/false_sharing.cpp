@@ -196,7 +196,7 @@ Sightings whole_lines_are_seen(const Context &context, std::byte *memory) {
 
 HBF_CASE("coherence.false_sharing.neighbour_bytes_kept",
          {.rules = {"HBF-COH-3", "HBF-DMA-2"},
-          .kills = {"m09_flush_noop", "m18_writes_guard_byte", "flush_wide", "invalidate_wide"},
+          .kills = {"m09_flush_noop", "m18_writes_guard_byte", "claims_half_granule", "flush_wide", "invalidate_wide"},
           .needs = need::cpu_tier | need::coherence}) {
     const Instance &device = context.device();
     const uint64_t rounds = context.scaled(100, 3000, 50000);

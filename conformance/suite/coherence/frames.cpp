@@ -3,9 +3,15 @@
 
 #include <thread>
 
+#include "conformance/litmus/access.hpp"
 #include "conformance/suite/threads.hpp"
 
 namespace hbf::conformance::coherence {
+
+void Patience::wait() noexcept {
+    litmus::relax();
+    if (++spins_ % 2000 == 0) std::this_thread::yield();
+}
 
 uint32_t Leases::take() noexcept {
     for (;;) {
@@ -19,7 +25,16 @@ uint32_t Leases::take() noexcept {
 }
 
 void Leases::drain(uint32_t frame) const noexcept {
-    while (held_[frame].count.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+    for (Patience patience; held_[frame].count.load(std::memory_order_seq_cst) != 0;) patience.wait();
+}
+
+void Leases::let_use() noexcept {
+    const auto begin = measure::Clock::now();
+    Patience patience;
+    while (uses_.load(std::memory_order_relaxed) == used_ &&
+           measure::seconds_between(begin, measure::Clock::now()) < 0.02) // the user may be gone, or get no CPU
+        patience.wait();
+    used_ = uses_.load(std::memory_order_relaxed);
 }
 
 hbf_command flush_all(const hbf_region_info &region) {

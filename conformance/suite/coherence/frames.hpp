@@ -19,11 +19,16 @@ public:
     static constexpr uint32_t none = UINT32_MAX, most_frames = 16;
 
     uint32_t take() noexcept; // the frame now in use, held until give(); none: the granule is being moved
-    void give(uint32_t frame) noexcept { held_[frame].count.fetch_sub(1, std::memory_order_seq_cst); }
+    void give(uint32_t frame) noexcept {
+        held_[frame].count.fetch_sub(1, std::memory_order_seq_cst);
+        uses_.fetch_add(1, std::memory_order_relaxed);
+    }
 
     void publish(uint32_t frame) noexcept { current_.store(frame, std::memory_order_seq_cst); }
     void close() noexcept { publish(none); }
     void drain(uint32_t frame) const noexcept; // until nobody holds it
+    // The mover's: gives users a turn between two moves. Without it they hardly ever find the granule at rest.
+    void let_use() noexcept;
 
 private:
     struct alignas(64) Count {
@@ -31,6 +36,8 @@ private:
     };
     std::atomic<uint32_t> current_{none};
     std::array<Count, most_frames> held_;
+    std::atomic<uint64_t> uses_{0};
+    uint64_t used_ = 0;
 };
 
 // Frames of one granule each in tiers that the CPU maps, and a queue that moves between them.
@@ -61,6 +68,16 @@ hbf_command invalidate_all(const hbf_region_info &region);
 // Flush before and invalidate after, where the tiers' domains want it.
 std::vector<hbf_command> move_commands(const Instance &device, const hbf_region_info &to, const hbf_region_info &from,
                                        uint64_t size);
+
+// In a loop that waits for the other thread: spins for a while, since yielding at once on a busy machine means that the two
+// never run together, then yields.
+class Patience {
+public:
+    void wait() noexcept;
+
+private:
+    unsigned spins_ = 0;
+};
 
 // Two threads that end together, whichever ends first and however: mover(over) here, user(over) there.
 void run_beside(const std::function<void(std::atomic<bool> &over)> &mover,

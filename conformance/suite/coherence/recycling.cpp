@@ -24,9 +24,9 @@ struct Mobile {
 
 class Recycler {
 public:
-    Recycler(Context &context, const Instance &device, std::vector<uint32_t> tiers, uint64_t size)
-        : context_(context), device_(device), tiers_(std::move(tiers)), size_(size),
-          queue_(device, 0, batch_room(device, 5)), random_(context.seed()) {
+    Recycler(const Context &context, const Instance &device, std::vector<uint32_t> tiers, uint64_t size)
+        : device_(device), tiers_(std::move(tiers)), size_(size), queue_(device, 0, batch_room(device, 5)),
+          random_(context.seed()) {
         for (Mobile &mobile : mobiles) {
             mobile.owner = 1 + static_cast<uint64_t>(&mobile - mobiles.data());
             mobile.infos[0] = device.must_alloc(tier(), size, 64);
@@ -42,7 +42,6 @@ public:
     Recycler &operator=(const Recycler &) = delete;
 
     std::span<std::byte> bytes(const Mobile &mobile, uint32_t frame) const { return {at(mobile.infos[frame], 0), size_}; }
-    Place place(const Mobile &mobile, uint32_t frame) const { return {&device_, &mobile.infos[frame], 0}; }
 
     // Into a region allocated for it, the old one poisoned and freed once nobody holds it.
     void move(Mobile &mobile) {
@@ -63,7 +62,6 @@ public:
 private:
     uint32_t tier() { return tiers_[random_.below(tiers_.size())]; }
 
-    Context &context_;
     const Instance &device_;
     const std::vector<uint32_t> tiers_;
     const uint64_t size_;
@@ -202,10 +200,11 @@ HBF_CASE("coherence.migration.stale_mapping", {.rules = {"HBF-TIER-6", "HBF-QUEU
             for (; !over; ++reads) {
                 Mobile &mobile = recycler.mobiles[random.below(recycler.mobiles.size())];
                 const uint32_t frame = mobile.leases.take();
+                const hbf_region_info info = mobile.infos[frame];
                 const litmus::Reading reading = litmus::read_granule(recycler.bytes(mobile, frame));
-                expect_whole(context, recycler.place(mobile, frame), reading, mobile.owner,
+                mobile.leases.give(frame); // before a verdict: the mover waits for it
+                expect_whole(context, {&device, &info, 0}, reading, mobile.owner,
                              "a granule read under a lease while old frames are freed and given out again");
-                mobile.leases.give(frame);
             }
         });
     context.note(fmt::format("{} migrations into new regions, {} reads", moves, reads));

@@ -70,6 +70,7 @@ HBF_CASE("coherence.write_after_read.reuse_buffer",
             device.must_complete(set.queue, value);
             overwrite(set.source, size, generation + 1);
             set.access.publish(set.source, 0, size);
+            device.must_complete(set.queue, device.must_submit(set.queue, {})); // what still looks at the source has done so
             set.expect_kept(context, size, generation,
                             fmt::format("a source of {} bytes in {} overwritten by the CPU after its copy completed", size,
                                         device.tier(tier).name));
