@@ -48,7 +48,7 @@ std::vector<Mutant> dma() {
         {.name = "m18_writes_guard_byte",
          .description = "a copy changes the byte after its range",
          .fault = "guard-write,kind=copy",
-         .killers = {"dma.copy.guard_bytes_untouched"}},
+         .killers = {"dma.copy.guard_bytes_untouched", "coherence.false_sharing.neighbour_bytes_kept"}},
         {.name = "m51_sg_last_entry_dropped",
          .description = "the last copy of a batch is lost",
          .fault = "sg-last-entry-dropped",
