@@ -55,10 +55,10 @@ tl::expected<CaseRecord, ChannelFault> record_in(const CaseRecord &expected, con
     auto record = case_record_from(*json);
     if (!record) return broken("the record does not hold: " + record.error());
     if (record->name != expected.name) return broken(fmt::format("the record is of {}", printable(record->name, 120)));
-    if (record->seed != expected.seed || record->mask != expected.mask)
-        return broken("the record is of another seed or mask");
     if (!may_say(record->status))
         return broken(fmt::format("the record says {}, which no case may", to_string(record->status)));
+    if (record->seed != expected.seed || record->mask != expected.mask)
+        return broken("the record is of another seed or mask");
     if (record->checks == 0 &&
         (conformant(record->status) && record->status != Status::not_supported && record->status != Status::not_observable))
         return broken(fmt::format("the record says {}, but that nothing was checked", to_string(record->status)));

@@ -16,13 +16,13 @@ namespace hbf::conformance {
 // CaseInfo (conformance/suite/case.hpp), outside the program that holds the cases.
 struct CaseEntry {
     std::string name;
-    std::vector<std::string> rules, kills;
-    std::vector<std::string> needs; // "cancel"
+    std::vector<std::string> rules = {}, kills = {};
+    std::vector<std::string> needs = {}; // "cancel"
     std::string profile = "quick";
     double budget_s = 0;
     uint32_t limit_s = 20;
     bool masked = false, host_side = false, hidden = false;
-    std::string unproven;
+    std::string unproven = {};
 
     std::string group() const { return name.substr(0, name.find('.')); }
 };

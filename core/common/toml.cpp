@@ -112,6 +112,8 @@ TomlNode convert(const toml::node &node) {
         out.text = out.boolean ? "true" : "false";
     } else {
         out.type = TomlType::time;
+        if (const auto *date = node.as_date())
+            out.text = fmt::format("{:04}-{:02}-{:02}", date->get().year, date->get().month, date->get().day);
     }
     return out;
 }

@@ -23,7 +23,7 @@ struct TomlNode {
     std::string key;             // in a table: this member's own key
     TomlPlace key_place;         // of the key
     TomlPlace place;             // of the value
-    std::string text;            // scalars as text: "true", "42", "0.5", a string's content
+    std::string text;            // scalars as text: "true", "42", "0.5", "2027-03-31" (only dates), a string's content
     int64_t integer = 0;         // integer
     double number = 0;           // integer and number
     bool boolean = false;        // boolean

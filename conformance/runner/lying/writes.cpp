@@ -65,7 +65,7 @@ HBF_CASE("lying.writes.without_end", {lying()}) {
 HBF_CASE("lying.writes.much_but_not_too_much", {lying()}) {
     context.check(true, "never said");
     const std::string line(1023, 'y');
-    for (int i = 0; i < 100; ++i) write_text(i % 2 ? STDOUT_FILENO : STDERR_FILENO, line + "\n");
+    for (int i = 0; i < 300; ++i) write_text(i % 2 ? STDOUT_FILENO : STDERR_FILENO, line + "\n");
 }
 
 HBF_CASE("lying.writes.after_closing_the_first_64", {lying()}) {
