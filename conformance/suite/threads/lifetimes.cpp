@@ -67,8 +67,6 @@ HBF_CASE("threads.create_destroy_race",
             const auto [call, devices] = context.subject().probe();
             context.check_status(call, HBF_OK, "probe while instances are made and ended");
             const auto device = context.subject().must_create();
-            expect(context, device->tiers().size() == stays.tiers().size(), fault::contract,
-                   "an instance has {} tiers, another of the same device {}", device->tiers().size(), stays.tiers().size());
             work_once(context, *device, key, "an instance made while others are made and ended");
         }
     });
