@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "conformance/litmus/access.hpp"
+#include "conformance/measure/placement.hpp"
 #include "conformance/suite/threads.hpp"
 
 namespace hbf::conformance::coherence {
@@ -74,11 +75,14 @@ void Frames::publish(uint32_t frame) const {
 void run_beside(const std::function<void(std::atomic<bool> &over)> &mover,
                 const std::function<void(std::atomic<bool> &over)> &user) {
     std::atomic<bool> over{false};
+    const std::vector<int> cpus = measure::allowed_cpus();
     run_threads(2, [&](unsigned thread) {
         struct Ended { // also by an exception
             std::atomic<bool> &over;
             ~Ended() { over.store(true, std::memory_order_relaxed); }
         } const ended{over};
+        // A CPU each, or the two might take turns on one and never meet.
+        if (cpus.size() > 1) measure::bind_thread({cpus[thread % cpus.size()]});
         (thread == 0 ? mover : user)(over);
     });
 }

@@ -26,21 +26,22 @@ bool tail_is_old(std::span<const std::byte> granule, uint64_t version) {
     return false;
 }
 
-// M6': an engine that stores past the caches and signals without the fence.
+// M6': an engine that stores past the caches and signals without the fence. A word a line: a line that is full leaves by
+// itself.
 Sightings signal_without_fence(const Context &context) {
     Sightings out{"M6' (streaming stores, then the signal without a fence)"};
     std::vector<std::byte> granule(4096);
     const auto begin = measure::Clock::now();
     while (!out.enough() && measure::seconds_between(begin, measure::Clock::now()) < patience_s(context)) {
         std::atomic<uint64_t> signal{0}, looked{0};
-        litmus::write_granule(granule, {owner, 0});
+        litmus::fill_words(granule, 0);
         run_beside(
             [&](Over &over) {
                 const auto start = measure::Clock::now();
                 for (uint64_t version = 1; !over && measure::seconds_between(start, measure::Clock::now()) < 0.02;
                      ++version) {
-                    for (uint64_t at = 0; at < granule.size(); at += 8)
-                        litmus::store_word<litmus::Order::streaming>(*reinterpret_cast<uint64_t *>(granule.data() + at),
+                    for (uint64_t line = 0; line < granule.size(); line += litmus::stamp_size)
+                        litmus::store_word<litmus::Order::streaming>(*reinterpret_cast<uint64_t *>(granule.data() + line),
                                                                      version);
                     signal.store(version, std::memory_order_release);
                     while (looked.load(std::memory_order_acquire) < version && !over) litmus::relax();
