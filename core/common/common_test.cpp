@@ -92,6 +92,7 @@ TEST(Toml, KeepsTypesAndPlaces) {
     EXPECT_EQ(b->find("on")->text, "true");
     EXPECT_EQ(b->find("list")->items.at(1).integer, 2);
     EXPECT_EQ(b->find("day")->type, TomlType::time);
+    EXPECT_EQ(b->find("day")->text, "2020-01-01");
     EXPECT_EQ(tree->find("top")->text, "1");
     EXPECT_EQ(tree->find("none"), nullptr);
 }

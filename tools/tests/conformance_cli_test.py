@@ -49,7 +49,7 @@ class Conformance(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertNotIn('\x1b', done.stdout + done.stderr)
         self.assertRegex(done.stdout, r'self-test: (\d+)/\1 injected faults found')
-        self.assertIn('conformant', done.stdout)
+        self.assertIn('\nCONFORMANT: ', done.stdout)
         with open(paths['json'], encoding='utf-8') as file:
             report = json.load(file)
         self.assertEqual((report['schema_version'], report['seed'], report['profile']), (1, '0x5eed', 'quick'))
