@@ -27,8 +27,8 @@ private:
     int64_t live_;
 };
 
-// The `nth` allocation (1: the next one) of the calling thread fails, once: malloc gives NULL, operator new throws bad_alloc.
-// Used in one thread, by one at a time.
+// The `nth` allocation (1: the next one) of the calling thread fails, once: malloc gives NULL, operator new throws
+// bad_alloc. Used in one thread, by one at a time.
 class FailAllocation {
 public:
     explicit FailAllocation(uint64_t nth);

@@ -37,14 +37,29 @@ ElfView view_elf(void *library) {
     for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
         const auto value = entry->d_un.d_val;
         switch (entry->d_tag) {
-        case DT_STRTAB: strings = reinterpret_cast<const char *>(value); break;
-        case DT_SYMTAB: symbols = reinterpret_cast<const Elf64_Sym *>(value); break;
-        case DT_GNU_HASH: gnu_hash = reinterpret_cast<const uint32_t *>(value); break;
-        case DT_HASH: sysv_hash = reinterpret_cast<const uint32_t *>(value); break;
-        case DT_BIND_NOW: view.bind_now = true; break;
-        case DT_FLAGS: view.bind_now |= (value & DF_BIND_NOW) != 0; break;
-        case DT_FLAGS_1: view.bind_now |= (value & DF_1_NOW) != 0; break;
-        default: break;
+        case DT_STRTAB:
+            strings = reinterpret_cast<const char *>(value);
+            break;
+        case DT_SYMTAB:
+            symbols = reinterpret_cast<const Elf64_Sym *>(value);
+            break;
+        case DT_GNU_HASH:
+            gnu_hash = reinterpret_cast<const uint32_t *>(value);
+            break;
+        case DT_HASH:
+            sysv_hash = reinterpret_cast<const uint32_t *>(value);
+            break;
+        case DT_BIND_NOW:
+            view.bind_now = true;
+            break;
+        case DT_FLAGS:
+            view.bind_now |= (value & DF_BIND_NOW) != 0;
+            break;
+        case DT_FLAGS_1:
+            view.bind_now |= (value & DF_1_NOW) != 0;
+            break;
+        default:
+            break;
         }
     }
     if (!strings || !symbols || (!gnu_hash && !sysv_hash))

@@ -83,7 +83,8 @@ Forked watch(pid_t child, Pipe &said, Pipe &printed, double limit_s) {
     // A grandchild may keep the pipes open: only what is there.
     for (Pipe *pipe : {&said, &printed}) {
         pollfd waiting{pipe->read, POLLIN, 0};
-        while (poll(&waiting, 1, 0) > 0 && pipe->take(pipe == &said ? result.said : result.printed)) {}
+        while (poll(&waiting, 1, 0) > 0 && pipe->take(pipe == &said ? result.said : result.printed)) {
+        }
     }
     if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
     if (WIFEXITED(status)) result.code = WEXITSTATUS(status);

@@ -26,11 +26,12 @@ struct Forked {
 
 enum class Ending { at_once, through_exit }; // _exit, or exit with its destructors
 
-// Runs `body` in a child. The reason of a Verdict that it throws, or of another exception, becomes `said`, with `returned` true. To be called while the case has no
-// other thread.
+// Runs `body` in a child. The reason of a Verdict that it throws, or of another exception, becomes `said`, with `returned`
+// true. To be called while the case has no other thread.
 Forked run_forked(const std::function<std::string()> &body, double limit_s, Ending ending = Ending::at_once);
 
-// The same for a program: argv[0] is its path. What it writes to descriptor 3 is `said`, and an end_mark after it `returned`.
+// The same for a program: argv[0] is its path. What it writes to descriptor 3 is `said`, and an end_mark after it
+// `returned`.
 inline constexpr char end_mark = '\x04';
 Forked run_program(const std::vector<std::string> &argv, double limit_s);
 

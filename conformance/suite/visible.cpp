@@ -76,7 +76,7 @@ void look_at_signals(Named &found) {
 
 void look_at_limits(Named &found) {
     static constexpr std::pair<__rlimit_resource_t, const char *> limits[] = {
-        {RLIMIT_NOFILE, "the limit of open files"},  {RLIMIT_CORE, "the limit of core files"},
+        {RLIMIT_NOFILE, "the limit of open files"},     {RLIMIT_CORE, "the limit of core files"},
         {RLIMIT_MEMLOCK, "the limit of locked memory"}, {RLIMIT_STACK, "the limit of the stack"},
         {RLIMIT_AS, "the limit of address space"},
     };

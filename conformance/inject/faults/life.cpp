@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes wrong over the life of instances: options, memory that runs out, what each call leaves behind, and instances
 // that reach into each other.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "conformance/inject/calls.hpp"
@@ -19,6 +21,7 @@ namespace {
 
 void leave(const std::string &what) {
     if (what == "descriptor") (void)!open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (what == "mapping") (void)!mmap(nullptr, 2 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (what != "block") return;
     void *const block = std::malloc(48);
     asm volatile("" : : "r"(block) : "memory");
@@ -33,7 +36,33 @@ public:
     }
 };
 HBF_FAULT(LeavesBehind, "leaves-behind", "each call leaves something that nobody gives back", parameter::call,
-          {.key = "what", .kind = Parameter::word, .preset = "block", .line = "which", .choices = {"block", "descriptor"}});
+          {.key = "what",
+           .kind = Parameter::word,
+           .preset = "block",
+           .line = "which",
+           .choices = {"block", "descriptor", "mapping"}});
+
+// What a tier forgets to count again, by the bytes of what was freed.
+class FreedNotAvailable final : public Fault {
+public:
+    using Fault::Fault;
+    hbf_status describe_tier(uint32_t tier, hbf_tier_info *out, hbf_error *e) override {
+        const hbf_status status = below_->describe_tier(tier, out, e);
+        if (status == HBF_OK && usable(out, HBF_TIER_INFO_MIN_SIZE))
+            out->available -= std::min<uint64_t>(out->available, lost_.load());
+        return status;
+    }
+    hbf_status free(hbf_region region, hbf_error *e) override {
+        const auto info = device().regions().find(region);
+        const hbf_status status = below_->free(region, e);
+        if (status == HBF_OK && info && fires()) lost_ += info->size;
+        return status;
+    }
+
+private:
+    std::atomic<uint64_t> lost_{0};
+};
+HBF_FAULT(FreedNotAvailable, "freed-not-available", "the bytes of a freed region are never available again");
 
 // An event is a call that ran out of memory.
 class ExhaustionWrong final : public CallFault {
@@ -56,30 +85,22 @@ private:
 };
 HBF_FAULT(ExhaustionWrong, "exhaustion-wrong", "a call that ran out of memory does not leave things as they were",
           parameter::call,
-          {.key = "what", .kind = Parameter::word, .preset = "block", .line = "it leaves something; or it fails from then on",
+          {.key = "what",
+           .kind = Parameter::word,
+           .preset = "block",
+           .line = "it leaves something; or it fails from then on",
            .choices = {"block", "descriptor", "for-good"}});
 
-// The host's options come last.
-class OptionWrong final : public Fault {
+class OptionUnnamed final : public Fault {
 public:
     using Fault::Fault;
     hbf_status create(const hbf_create_in *in, hbf_error *e) override {
         const hbf_status status = below_->create(in, e);
-        if (status != HBF_INVALID || !usable(in, HBF_CREATE_IN_MIN_SIZE) || in->option_count == 0 || !fires()) return status;
-        if (settings().text("what") == "unnamed") {
-            sdk::shell::write_error(e, "an option is wrong");
-            return status;
-        }
-        hbf_create_in fewer{};
-        std::memcpy(&fewer, in, in->struct_size < sizeof fewer ? in->struct_size : sizeof fewer);
-        fewer.struct_size = sizeof fewer;
-        --fewer.option_count;
-        return create(&fewer, e);
+        if (status == HBF_INVALID && fires()) sdk::shell::write_error(e, "an option is wrong");
+        return status;
     }
 };
-HBF_FAULT(OptionWrong, "option-wrong", "an option that nobody knows is not refused as it must be",
-          {.key = "what", .kind = Parameter::word, .preset = "ignored", .line = "taken; or refused without its name",
-           .choices = {"ignored", "unnamed"}});
+HBF_FAULT(OptionUnnamed, "option-unnamed", "an option that is refused is not named");
 
 // What a global that all instances share does.
 std::atomic<uint64_t> destroyed{0}, refused{0};
@@ -129,7 +150,9 @@ private:
     std::vector<hbf_region> seen_;
 };
 HBF_FAULT(InstancesShare, "instances-share", "what becomes of one instance reaches another",
-          {.key = "what", .kind = Parameter::word, .preset = "work",
+          {.key = "what",
+           .kind = Parameter::word,
+           .preset = "work",
            .line = "a destroy fails the other's work, or clears its bytes; a create that is refused is the last one",
            .choices = {"work", "bytes", "refused-create"}});
 

@@ -38,6 +38,7 @@ private:
         if (what == "not-utf8" && !cut) e.message[0] = '\xff';
         if (what == "length-short" && !cut) --e.length;
         if (!cut) return;
+        if (what == "past-capacity") e.message[e.capacity] = '\0';
         if (what == "no-nul") std::memset(e.message + kept, 'x', e.capacity - kept);
         if (what == "dropped") e.message[0] = '\0';
         if (what == "length-of-cut") e.length = kept;
@@ -45,10 +46,13 @@ private:
     }
 };
 HBF_FAULT(MessageWrong, "message-wrong", "a call that failed leaves a message that breaks one rule", parameter::call,
-          {.key = "what", .kind = Parameter::word, .preset = "one-word",
+          {.key = "what",
+           .kind = Parameter::word,
+           .preset = "one-word",
            .line = "how: of any message; of one that is cut; with no error buffer or a short one",
-           .choices = {"one-word", "not-utf8", "length-short", "no-nul", "dropped", "length-of-cut", "half-character",
-                       "ok-without-buffer", "crash-without-buffer", "writes-place", "needs-place", "uses-too-small"}});
+           .choices = {"one-word", "not-utf8", "length-short", "past-capacity", "no-nul", "dropped", "length-of-cut",
+                       "half-character", "ok-without-buffer", "crash-without-buffer", "writes-place", "needs-place",
+                       "uses-too-small"}});
 
 } // namespace
 } // namespace hbf::inject

@@ -120,13 +120,16 @@ private:
     }
     static inline pid_t opened_by = 0;
 };
-HBF_FAULT(ProbeFault, "probe-wrong", "probe leaves something behind, or does not answer as it must",
-          {.key = "what", .kind = Parameter::word, .preset = "descriptor",
-           .line = "left: a descriptor, memory, a thread, a context; or: never returns, crashes, fails; or what it does on a "
-                   "machine without devices",
-           .choices = {"descriptor", "memory", "thread", "context", "hangs", "crashes", "fails", "crashes-elsewhere",
-                       "empty-ok-elsewhere", "pci-elsewhere", "counts-elsewhere", "no-reason-elsewhere",
-                       "wrong-status-elsewhere"}});
+HBF_FAULT(
+    ProbeFault, "probe-wrong", "probe leaves something behind, or does not answer as it must",
+    {.key = "what",
+     .kind = Parameter::word,
+     .preset = "descriptor",
+     .line = "left: a descriptor, memory, a thread, a context; or: never returns, crashes, fails; or what it does on a "
+             "machine without devices",
+     .choices = {"descriptor", "memory", "thread", "context", "hangs", "crashes", "fails", "crashes-elsewhere",
+                 "empty-ok-elsewhere", "pci-elsewhere", "counts-elsewhere", "no-reason-elsewhere",
+                 "wrong-status-elsewhere"}});
 
 class ThrowsException final : public CallFault {
 public:
@@ -145,6 +148,7 @@ public:
     using Fault::Fault;
 
     hbf_status create(const hbf_create_in *in, hbf_error *e) override {
+        if (settings().text("what") != "options") return below_->create(in, e);
         keep(in->device_id);
         for (uint32_t i = 0; i < in->option_count; ++i) keep(in->options[i].key), keep(in->options[i].value);
         return below_->create(in, e);
@@ -153,9 +157,12 @@ public:
         for (const Kept &kept : kept_)
             if (std::memcmp(kept.at.data, kept.was.data(), kept.was.size()) != 0 && fires()) {
                 if (usable(out, HBF_REGION_INFO_MIN_SIZE)) out->region = 0;
-                return sdk::shell::refuse(e, HBF_INTERNAL, "an option of create does not say any more what it said");
+                return sdk::shell::refuse(e, settings().text("what") == "options" ? HBF_INTERNAL : HBF_UNAVAILABLE,
+                                          "a string that was lent does not say any more what it said");
             }
-        return below_->alloc(desc, out, e);
+        const hbf_status status = below_->alloc(desc, out, e);
+        if (status == HBF_OK && settings().text("what") == "names") keep(desc->name);
+        return status;
     }
 
 private:
@@ -168,7 +175,12 @@ private:
     }
     std::vector<Kept> kept_;
 };
-HBF_FAULT(DanglingString, "dangling-string", "strings lent to create are read again after it");
+HBF_FAULT(DanglingString, "dangling-string", "strings that were lent for a call are read again after it",
+          {.key = "what",
+           .kind = Parameter::word,
+           .preset = "options",
+           .line = "those of create, or names of regions",
+           .choices = {"options", "names"}});
 
 } // namespace
 } // namespace hbf::inject

@@ -55,7 +55,9 @@ private:
     }
 };
 HBF_FAULT(StoredFiles, "stored-files-open", "the files that hold regions are not kept from others",
-          {.key = "what", .kind = Parameter::word, .preset = "mode",
+          {.key = "what",
+           .kind = Parameter::word,
+           .preset = "mode",
            .line = "anybody may read them; they were opened through a link; another process may open them too",
            .choices = {"mode", "links-followed", "unlocked"}});
 

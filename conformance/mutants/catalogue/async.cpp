@@ -30,7 +30,7 @@ std::vector<Mutant> async() {
          .base = Base::host,
          .fault = "swallow-error",
          .killers = {"async.fence.failure_reaches_all_waiters", "async.depth.limit_backpressure_not_loss",
-                     "abi.error.code_by_cause"}},
+                     "abi.error.code_by_cause", "lifecycle.alloc_failure.each_nth_is_clean"}},
         {.name = "m23_error_not_in_fence",
          .description = "a value that failed completes as a success",
          .fault = "device-error,after=6,count=1;error-not-in-fence",

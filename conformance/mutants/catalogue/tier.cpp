@@ -17,7 +17,7 @@ std::vector<Mutant> tier() {
         {.name = "m20_leak_on_free",
          .description = "a freed region stays allocated",
          .fault = "leak",
-         .killers = {"tier.alloc.exhaustion_recovers"}},
+         .killers = {"tier.alloc.exhaustion_recovers", "lifecycle.instance.create_destroy_1000_no_leak"}},
         {.name = "m21_handle_reused_aba",
          .description = "a new region gets the handle of a freed one",
          .fault = "handle-reused",

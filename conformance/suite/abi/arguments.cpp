@@ -50,7 +50,8 @@ HBF_CASE("abi.argument.null_refused", {.rules = {"HBF-ABI-14"}, .kills = {"null_
         at = child.printed.substr(last == std::string::npos ? 0 : last + 1);
         if (!at.empty() && at.back() == '\n') at.pop_back();
     }
-    context.check(child.trouble().empty(), "a NULL is not refused: {}{}", child.trouble(), at.empty() ? "" : " (" + at + ")");
+    context.check(child.trouble().empty(), "a NULL is not refused: {}{}", child.trouble(),
+                  at.empty() ? "" : " (" + at + ")");
 }
 
 } // namespace

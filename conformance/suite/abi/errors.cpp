@@ -20,7 +20,11 @@ Evidence evidence_of(std::string_view fault_class, const std::string &detail) {
 bool is_utf8(std::string_view text) {
     for (size_t i = 0; i < text.size();) {
         const auto first = static_cast<unsigned char>(text[i++]);
-        int more = first < 0x80 ? 0 : (first & 0xe0) == 0xc0 ? 1 : (first & 0xf0) == 0xe0 ? 2 : (first & 0xf8) == 0xf0 ? 3 : -1;
+        int more = first < 0x80             ? 0
+                   : (first & 0xe0) == 0xc0 ? 1
+                   : (first & 0xf0) == 0xe0 ? 2
+                   : (first & 0xf8) == 0xf0 ? 3
+                                            : -1;
         for (; more > 0; --more, ++i)
             if (i >= text.size() || (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return false;
         if (more < 0) return false;
@@ -40,7 +44,12 @@ struct TightError {
     }
 };
 
-HBF_CASE("abi.error.message_for_every_failure", {.rules = {"HBF-ABI-10"}, .kills = {"error_without_message"}}) {
+HBF_CASE("abi.error.message_for_every_failure",
+         {.rules = {"HBF-ABI-10"},
+          .kills = {"error_without_message", "message_one_word", "message_not_utf8", "message_length_short",
+                    "message_no_nul", "message_dropped", "message_length_of_cut", "message_half_character",
+                    "message_ok_without_buffer", "message_crash_without_buffer", "message_writes_place",
+                    "message_needs_place", "message_uses_too_small", "message_past_capacity", "message_overflow"}}) {
     const Failures failures(context.subject(), context.device());
     for (const Provoked &one : failures.all()) {
         hbf_status status = HBF_OK;
@@ -61,8 +70,8 @@ HBF_CASE("abi.error.message_for_every_failure", {.rules = {"HBF-ABI-10"}, .kills
         context.check(!cut.text.touched(), "{}: byte {} of a message buffer of {} was touched", one.what,
                       capacity + cut.text.touched().value_or(0), capacity);
         context.check(cut.message().size() < capacity, "{}: a cut message has no NUL", one.what);
-        context.check(!cut.message().empty() && full.starts_with(cut.message()), "{}: a message cut to {} bytes reads \"{}\"",
-                      one.what, capacity, cut.message());
+        context.check(!cut.message().empty() && full.starts_with(cut.message()),
+                      "{}: a message cut to {} bytes reads \"{}\"", one.what, capacity, cut.message());
         context.check(cut.error.value().length == full.size(), "{}: of a message cut to {} bytes, length is {} and not {}",
                       one.what, capacity, cut.error.value().length, full.size());
         one.call(nullptr, status); // allowed; a crash ends the case
@@ -90,8 +99,8 @@ HBF_CASE("abi.error.message_for_every_failure", {.rules = {"HBF-ABI-10"}, .kills
     TightError oldest(256, HBF_ERROR_MIN_SIZE), useless(256, HBF_ERROR_MIN_SIZE - 8);
     hbf_status status = HBF_OK;
     failures.all().front().call(oldest.error.get(), status);
-    context.check(!oldest.error.touched(), "an error buffer says it is {} bytes, and byte {} was touched", HBF_ERROR_MIN_SIZE,
-                  HBF_ERROR_MIN_SIZE + oldest.error.touched().value_or(0));
+    context.check(!oldest.error.touched(), "an error buffer says it is {} bytes, and byte {} was touched",
+                  HBF_ERROR_MIN_SIZE, HBF_ERROR_MIN_SIZE + oldest.error.touched().value_or(0));
     context.check(!oldest.message().empty(), "an error buffer of its frozen minimum of {} bytes gets no message",
                   HBF_ERROR_MIN_SIZE);
     failures.all().front().call(useless.error.get(), status);
@@ -125,7 +134,7 @@ HBF_CASE("abi.error.untouched_on_success", {.rules = {"HBF-ABI-10"}, .kills = {"
     check("wait", device.queue_table().wait(queue, value, 10'000'000'000, &error));
 }
 
-HBF_CASE("abi.error.code_by_cause", {.rules = {"HBF-ABI-12"}, .kills = {"m22_error_swallowed"}}) {
+HBF_CASE("abi.error.code_by_cause", {.rules = {"HBF-ABI-12"}, .kills = {"wrong_status", "m22_error_swallowed"}}) {
     const Failures failures(context.subject(), context.device());
     for (const Provoked &one : failures.all()) {
         hbf_status status = HBF_OK;
@@ -145,7 +154,8 @@ HBF_CASE("abi.error.out_handles_zeroed", {.rules = {"HBF-ABI-13"}, .kills = {"ou
         hbf_status status = HBF_OK;
         const std::optional<uint64_t> out = one.call(nullptr, status);
         if (!out || status == HBF_OK) continue;
-        context.check(*out == 0, "{} fails ({}), and its out-value is {:#x} instead of 0", one.what, status_name(status), *out);
+        context.check(*out == 0, "{} fails ({}), and its out-value is {:#x} instead of 0", one.what, status_name(status),
+                      *out);
     }
 }
 

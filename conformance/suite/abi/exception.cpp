@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint64_t most_per_call = 40; // lifecycle.alloc_failure.each_nth_is_clean goes through all of them
 
-// What escapes, or "". Called through a pointer without noexcept, so that an exception arrives here where the plugin lets it.
+// What escapes, or "". Called through a pointer without noexcept, so that an exception arrives here where the plugin lets
+// it.
 template <class Call>
 std::string escaped(const std::string &what, const Call &call) {
     try {
@@ -67,8 +68,9 @@ HBF_CASE("abi.exception.does_not_cross", {.rules = {"HBF-ABI-11"}, .kills = {"m3
     if (const size_t last = at.rfind("at "); last != std::string::npos) at = at.substr(last + 3);
     while (!at.empty() && at.back() == '\n') at.pop_back();
     const bool counted = child.well() && child.said.find_first_not_of("0123456789") == std::string::npos;
-    context.check(counted, "an allocation failed in {}: {}{}", at, child.well() ? child.said : "the process " + child.ending(),
-                  child.printed.find("terminate called") != std::string::npos ? ", an exception met a noexcept function" : "");
+    context.check(
+        counted, "an allocation failed in {}: {}{}", at, child.well() ? child.said : "the process " + child.ending(),
+        child.printed.find("terminate called") != std::string::npos ? ", an exception met a noexcept function" : "");
     if (child.said == "0")
         context.not_observable("the plugin takes no memory through malloc or operator new that this program could fail");
     context.note(fmt::format("{} allocations were made to fail", child.said));

@@ -69,9 +69,8 @@ void Failures::of_create() {
     add_out("create with an unknown option", {HBF_INVALID}, [this](hbf_error *error, uint64_t &out) {
         return create(error, out, &unknown_option, subject_.options().device_id);
     });
-    add_out("create of a device that is not there", {HBF_UNAVAILABLE}, [this](hbf_error *error, uint64_t &out) {
-        return create(error, out, nullptr, "no-such-device");
-    });
+    add_out("create of a device that is not there", {HBF_UNAVAILABLE},
+            [this](hbf_error *error, uint64_t &out) { return create(error, out, nullptr, "no-such-device"); });
 }
 
 hbf_status Failures::alloc(hbf_error *error, uint64_t &region, const std::function<void(hbf_alloc_desc &)> &change) const {
@@ -95,7 +94,8 @@ void Failures::of_tiers() {
         info.struct_size = sizeof info;
         return device_.tier_table().describe(device_.handle(), device_.tier_table().tier_count, &info, error);
     });
-    const auto refused = [this](std::string what, std::vector<hbf_status> due, std::function<void(hbf_alloc_desc &)> change) {
+    const auto refused = [this](std::string what, std::vector<hbf_status> due,
+                                std::function<void(hbf_alloc_desc &)> change) {
         add_out(std::move(what), std::move(due), [this, change = std::move(change)](hbf_error *error, uint64_t &region) {
             return alloc(error, region, change);
         });
@@ -124,9 +124,8 @@ void Failures::of_tiers() {
 
 void Failures::of_regions() {
     const auto free = [this](std::string what, hbf_region region) {
-        add(std::move(what), {HBF_INVALID}, [this, region](hbf_error *error) {
-            return device_.tier_table().free(device_.handle(), region, error);
-        });
+        add(std::move(what), {HBF_INVALID},
+            [this, region](hbf_error *error) { return device_.tier_table().free(device_.handle(), region, error); });
     };
     free("free of region 0", 0);
     free("free of a region that was freed", freed_);
@@ -158,9 +157,8 @@ void Failures::of_queues() {
     if (info.max_commands && info.max_commands < UINT32_MAX)
         make("a queue for larger batches than max_commands", {0, 0, info.max_commands + 1, 0});
     make("a queue with an unknown flag", {0, 0, 0, 1u << 31});
-    add("wait for a value that submit has not returned", {HBF_INVALID}, [this](hbf_error *error) {
-        return device_.queue_table().wait(queue_, 1000, 0, error);
-    });
+    add("wait for a value that submit has not returned", {HBF_INVALID},
+        [this](hbf_error *error) { return device_.queue_table().wait(queue_, 1000, 0, error); });
     if (device_.capabilities() & need::cancel)
         add("cancel of a value that submit has not returned", {HBF_INVALID},
             [this](hbf_error *error) { return device_.queue_table().cancel(queue_, 1000, error); });

@@ -16,10 +16,10 @@
 namespace hbf::conformance {
 
 struct Provoked {
-    std::string what;             // "alloc of size 0"
-    std::vector<hbf_status> due;  // any of these
-    // Makes the call. An out-handle, value or count is set to `poison` before it; what is there afterwards is returned, nothing
-    // where the call has none.
+    std::string what;            // "alloc of size 0"
+    std::vector<hbf_status> due; // any of these
+    // Makes the call. An out-handle, value or count is set to `poison` before it; what is there afterwards is returned,
+    // nothing where the call has none.
     std::function<std::optional<uint64_t>(hbf_error *error, hbf_status &status)> call;
 };
 inline constexpr uint64_t poison = 0xa5a5a5a5a5a5a5a5u;
@@ -28,8 +28,8 @@ inline constexpr uint64_t poison = 0xa5a5a5a5a5a5a5a5u;
 class Failures {
 public:
     Failures(Subject &subject, Instance &device);
-    const std::vector<Provoked> &all() const { return all_; }        // causes of every kind
-    const std::vector<Provoked> &nulls() const { return nulls_; }    // a NULL where the header allows none
+    const std::vector<Provoked> &all() const { return all_; }     // causes of every kind
+    const std::vector<Provoked> &nulls() const { return nulls_; } // a NULL where the header allows none
 
 private:
     using OutCall = std::function<hbf_status(hbf_error *, uint64_t &)>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A NULL wherever the headers allow none.
-#include "conformance/suite/abi/failures.hpp"
-
 #include <utility>
+
+#include "conformance/suite/abi/failures.hpp"
 
 namespace hbf::conformance {
 namespace {
@@ -87,16 +87,14 @@ void Failures::nulls_of_tables() {
         desc.size = 1;
         return tier.alloc(handle, &desc, nullptr, error);
     });
-    add_null("free: instance",
-             [this, &tier](hbf_error *error) { return tier.free(nullptr, region_.region, error); });
+    add_null("free: instance", [this, &tier](hbf_error *error) { return tier.free(nullptr, region_.region, error); });
     if (device_.capabilities() & need::register_host) {
         add_null("register_host: address", [&tier, handle](hbf_error *error) {
             auto made = sized<hbf_region_info>();
             return tier.register_host(handle, nullptr, 4096, &made, error);
         });
-        add_null("register_host: out", [this, &tier, handle](hbf_error *error) {
-            return tier.register_host(handle, this, 1, nullptr, error);
-        });
+        add_null("register_host: out",
+                 [this, &tier, handle](hbf_error *error) { return tier.register_host(handle, this, 1, nullptr, error); });
     }
     const hbf_queue_ext &queues = device_.queue_table();
     add_null("queue info: instance", [&queues](hbf_error *error) {
@@ -144,10 +142,12 @@ void Failures::nulls_of_tables() {
             auto info = sized<hbf_domain_info>();
             return table->describe(nullptr, 0, &info, error);
         });
-        add_null("describe domain: out", [table, handle](hbf_error *error) { return table->describe(handle, 0, nullptr, error); });
+        add_null("describe domain: out",
+                 [table, handle](hbf_error *error) { return table->describe(handle, 0, nullptr, error); });
     }
     if (const hbf_kernels_ext *table = device_.kernels_table())
-        add_null("find kernel: out", [table, handle](hbf_error *error) { return table->find(handle, {"x", 1}, nullptr, error); });
+        add_null("find kernel: out",
+                 [table, handle](hbf_error *error) { return table->find(handle, {"x", 1}, nullptr, error); });
     if (const hbf_health_ext *table = device_.health_table()) {
         add_null("health: instance", [table](hbf_error *error) {
             uint32_t count = 0;

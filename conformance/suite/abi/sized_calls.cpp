@@ -76,10 +76,10 @@ void base_calls(Subject &subject, std::vector<SizedCall> &out) {
                                            hbf_probe_out found = zeroed<hbf_probe_out>();
                                            return probe(given, &found);
                                        }}));
-    out.push_back(sized<hbf_probe_out>(
-        {"probe: out", Direction::out, HBF_PROBE_OUT_MIN_SIZE, zeroed<hbf_probe_out>(),
-         [probe, in](hbf_probe_out *found) { return probe(&in, found); },
-         [](const hbf_probe_out &found) { return found.device_count ? "" : "device_count is 0"; }}));
+    out.push_back(
+        sized<hbf_probe_out>({"probe: out", Direction::out, HBF_PROBE_OUT_MIN_SIZE, zeroed<hbf_probe_out>(),
+                              [probe, in](hbf_probe_out *found) { return probe(&in, found); },
+                              [](const hbf_probe_out &found) { return found.device_count ? "" : "device_count is 0"; }}));
 
     hbf_create_in create = zeroed<hbf_create_in>();
     create.option_count = in.option_count;
@@ -115,18 +115,18 @@ void tier_calls(Instance &device, std::vector<SizedCall> &out) {
                                                       : std::string();
     };
     const hbf_tier_info first = device.tier(0);
-    out.push_back(sized<hbf_tier_info>({"hbf.tier/1 describe: out", Direction::out, HBF_TIER_INFO_MIN_SIZE,
-                                        zeroed<hbf_tier_info>(),
-                                        [&table, handle](hbf_tier_info *info) {
-                                            ErrorBuffer error;
-                                            return error.call(table.describe(handle, 0, info, error));
-                                        },
-                                        [first](const hbf_tier_info &info) -> std::string {
-                                            if (info.kind == first.kind && info.capacity == first.capacity &&
-                                                std::strncmp(info.name, first.name, sizeof info.name) == 0)
-                                                return {};
-                                            return "another kind, capacity or name";
-                                        }}));
+    out.push_back(
+        sized<hbf_tier_info>({"hbf.tier/1 describe: out", Direction::out, HBF_TIER_INFO_MIN_SIZE, zeroed<hbf_tier_info>(),
+                              [&table, handle](hbf_tier_info *info) {
+                                  ErrorBuffer error;
+                                  return error.call(table.describe(handle, 0, info, error));
+                              },
+                              [first](const hbf_tier_info &info) -> std::string {
+                                  if (info.kind == first.kind && info.capacity == first.capacity &&
+                                      std::strncmp(info.name, first.name, sizeof info.name) == 0)
+                                      return {};
+                                  return "another kind, capacity or name";
+                              }}));
     hbf_alloc_desc desc = zeroed<hbf_alloc_desc>();
     desc.size = asked;
     out.push_back(sized<hbf_alloc_desc>({"hbf.tier/1 alloc: desc", Direction::in, HBF_ALLOC_DESC_MIN_SIZE, desc,
@@ -136,14 +136,14 @@ void tier_calls(Instance &device, std::vector<SizedCall> &out) {
                                              const Call call = error.call(table.alloc(handle, given, &made, error));
                                              return ended(call, made.region);
                                          }}));
-    out.push_back(sized<hbf_region_info>({"hbf.tier/1 alloc: out", Direction::out, HBF_REGION_INFO_MIN_SIZE,
-                                          zeroed<hbf_region_info>(),
-                                          [&table, handle, desc, ended](hbf_region_info *made) {
-                                              ErrorBuffer error;
-                                              const Call call = error.call(table.alloc(handle, &desc, made, error));
-                                              return call.ok() ? ended(call, made->region) : call;
-                                          },
-                                          region_wrong}));
+    out.push_back(
+        sized<hbf_region_info>({"hbf.tier/1 alloc: out", Direction::out, HBF_REGION_INFO_MIN_SIZE, zeroed<hbf_region_info>(),
+                                [&table, handle, desc, ended](hbf_region_info *made) {
+                                    ErrorBuffer error;
+                                    const Call call = error.call(table.alloc(handle, &desc, made, error));
+                                    return call.ok() ? ended(call, made->region) : call;
+                                },
+                                region_wrong}));
     if (device.capabilities() & need::register_host) {
         const auto memory = std::make_shared<GuardedBytes>(asked); // starts at a page
         out.push_back(sized<hbf_region_info>(
@@ -161,17 +161,16 @@ void queue_calls(Instance &device, hbf_queue *queue, std::vector<SizedCall> &out
     const hbf_queue_ext &table = device.queue_table();
     hbf_instance *const handle = device.handle();
     const hbf_queue_info facts = device.queue_info();
-    out.push_back(sized<hbf_queue_info>({"hbf.queue/1 info: out", Direction::out, HBF_QUEUE_INFO_MIN_SIZE,
-                                         zeroed<hbf_queue_info>(),
-                                         [&table, handle](hbf_queue_info *info) {
-                                             ErrorBuffer error;
-                                             return error.call(table.info(handle, info, error));
-                                         },
-                                         [facts](const hbf_queue_info &info) -> std::string {
-                                             if (info.max_depth == facts.max_depth && info.max_queues == facts.max_queues)
-                                                 return {};
-                                             return "another depth or number of queues";
-                                         }}));
+    out.push_back(
+        sized<hbf_queue_info>({"hbf.queue/1 info: out", Direction::out, HBF_QUEUE_INFO_MIN_SIZE, zeroed<hbf_queue_info>(),
+                               [&table, handle](hbf_queue_info *info) {
+                                   ErrorBuffer error;
+                                   return error.call(table.info(handle, info, error));
+                               },
+                               [facts](const hbf_queue_info &info) -> std::string {
+                                   if (info.max_depth == facts.max_depth && info.max_queues == facts.max_queues) return {};
+                                   return "another depth or number of queues";
+                               }}));
     out.push_back(sized<hbf_queue_desc>({"hbf.queue/1 create: desc", Direction::in, HBF_QUEUE_DESC_MIN_SIZE,
                                          zeroed<hbf_queue_desc>(), [&device, &table, handle](hbf_queue_desc *desc) {
                                              hbf_queue *made = nullptr;
@@ -192,32 +191,30 @@ void queue_calls(Instance &device, hbf_queue *queue, std::vector<SizedCall> &out
          }}));
     hbf_progress before = zeroed<hbf_progress>();
     before.completed = before.failed = 99;
-    out.push_back(sized<hbf_progress>(
-        {"hbf.queue/1 poll: out", Direction::out, HBF_PROGRESS_MIN_SIZE, before,
-         [&table, queue](hbf_progress *progress) {
-             Call call;
-             call.status = table.poll(queue, progress);
-             if (!call.ok()) call.message = "(poll has no error buffer)";
-             return call;
-         },
-         [](const hbf_progress &progress) {
-             return progress.failed != 0 ? fmt::format("failed is {}", progress.failed) : std::string();
-         }}));
+    out.push_back(sized<hbf_progress>({"hbf.queue/1 poll: out", Direction::out, HBF_PROGRESS_MIN_SIZE, before,
+                                       [&table, queue](hbf_progress *progress) {
+                                           Call call;
+                                           call.status = table.poll(queue, progress);
+                                           if (!call.ok()) call.message = "(poll has no error buffer)";
+                                           return call;
+                                       },
+                                       [](const hbf_progress &progress) {
+                                           return progress.failed != 0 ? fmt::format("failed is {}", progress.failed)
+                                                                       : std::string();
+                                       }}));
 }
 
 void optional_calls(Instance &device, std::vector<SizedCall> &out) {
     hbf_instance *const handle = device.handle();
     if (const hbf_coherence_ext *table = device.coherence_table(); table && table->domain_count) {
         const uint64_t granule = device.domains().at(0).granule;
-        out.push_back(sized<hbf_domain_info>({"hbf.coherence/1 describe: out", Direction::out, HBF_DOMAIN_INFO_MIN_SIZE,
-                                              zeroed<hbf_domain_info>(),
-                                              [table, handle](hbf_domain_info *info) {
-                                                  ErrorBuffer error;
-                                                  return error.call(table->describe(handle, 0, info, error));
-                                              },
-                                              [granule](const hbf_domain_info &info) {
-                                                  return info.granule == granule ? "" : "another granule";
-                                              }}));
+        out.push_back(sized<hbf_domain_info>(
+            {"hbf.coherence/1 describe: out", Direction::out, HBF_DOMAIN_INFO_MIN_SIZE, zeroed<hbf_domain_info>(),
+             [table, handle](hbf_domain_info *info) {
+                 ErrorBuffer error;
+                 return error.call(table->describe(handle, 0, info, error));
+             },
+             [granule](const hbf_domain_info &info) { return info.granule == granule ? "" : "another granule"; }}));
     }
 }
 

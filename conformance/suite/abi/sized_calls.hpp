@@ -28,7 +28,7 @@ struct SizedCall {
         std::optional<uint64_t> touched; // bytes past the end
         bool size_kept = true;           // struct_size is as the host set it
         bool tail_kept = true;
-        std::string wrong;               // an output that says something else than with the full struct; "" good
+        std::string wrong; // an output that says something else than with the full struct; "" good
     };
     std::function<Outcome(uint32_t size)> shortened; // in memory that ends where the struct does
     std::function<Outcome()> extended;               // with a tail of the future

@@ -86,7 +86,8 @@ uint64_t fail_everywhere(Context &context, const Operation &operation, uint64_t 
     if (done > 0 && more > std::max<int64_t>(kept, 0) * static_cast<int64_t>(done) + static_cast<int64_t>(done) / 2) {
         Evidence evidence;
         evidence.fault_class = fault::leak;
-        evidence.detail = fmt::format("memory ran out in {} calls of {}, and {} blocks stayed behind", done, operation.name, more);
+        evidence.detail =
+            fmt::format("memory ran out in {} calls of {}, and {} blocks stayed behind", done, operation.name, more);
         const std::string reason = evidence.detail;
         fail(reason, std::move(evidence));
     }
@@ -100,7 +101,10 @@ uint64_t fail_everywhere(Context &context, const Operation &operation, uint64_t 
 }
 
 HBF_CASE("lifecycle.alloc_failure.each_nth_is_clean",
-         {.rules = {"HBF-LIFE-6", "HBF-ABI-10", "HBF-ABI-12"}, .kills = {"exhaustion_swallowed", "exhaustion_leaks"}, .budget_s = 1}) {
+         {.rules = {"HBF-LIFE-6", "HBF-ABI-10", "HBF-ABI-12"},
+          .kills = {"error_without_message", "m22_error_swallowed", "exhaustion_is_a_bug", "exhaustion_leaks",
+                    "exhaustion_leaves_descriptor", "exhaustion_for_good"},
+          .budget_s = 1}) {
     const auto made = create_without_log(context.subject());
     Instance &device = *made;
     const Queue queue(device);

@@ -11,7 +11,10 @@
 namespace hbf::conformance {
 namespace {
 
-HBF_CASE("lifecycle.instance.many_independent", {.rules = {"HBF-LIFE-7"}, .kills = {"m44_not_thread_safe"}}) {
+HBF_CASE("lifecycle.instance.many_independent",
+         {.rules = {"HBF-LIFE-7"},
+          .kills = {"instances_share_state", "instances_share_bytes", "instances_share_work", "instances_share_refusal",
+                    "m44_not_thread_safe"}}) {
     Subject &subject = context.subject();
     constexpr unsigned count = 3;
     std::vector<std::unique_ptr<Instance>> all;
@@ -53,7 +56,6 @@ HBF_CASE("lifecycle.instance.many_independent", {.rules = {"HBF-LIFE-7"}, .kills
         all[2].reset();
         stays.must_complete(queue, value);
         context.check(access.read(region, 0, bytes.size()) == bytes, "destroying an instance changed bytes of another");
-        context.check(stays.poll(queue).failed == 0, "destroying an instance failed work of another");
         const std::string after = workout(stays, context.seed());
         context.check(after.empty(), "after another instance was destroyed: {}", after);
     }

@@ -18,8 +18,9 @@ constexpr double limit_s = 10;
 
 // With what each vendor's driver takes for "show no device".
 void hide_devices() {
-    for (const char *name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
-                             "ZE_AFFINITY_MASK", "ASCEND_RT_VISIBLE_DEVICES", "MLU_VISIBLE_DEVICES", "HABANA_VISIBLE_DEVICES"})
+    for (const char *name :
+         {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK",
+          "ASCEND_RT_VISIBLE_DEVICES", "MLU_VISIBLE_DEVICES", "HABANA_VISIBLE_DEVICES"})
         setenv(name, "", 1);
 }
 
@@ -65,27 +66,29 @@ std::string answer_without_devices(Subject &subject, const std::string &root) {
         if (out.device_count == 0) return "HBF_OK without a device, where HBF_UNAVAILABLE and the reason are due";
         for (uint32_t i = 0; i < out.device_count && i < devices.size(); ++i)
             if (devices[i].pci_address[0])
-                return fmt::format("device {} at {} on a machine without any PCI device", devices[i].id, devices[i].pci_address);
+                return fmt::format("device {} at {} on a machine without any PCI device", devices[i].id,
+                                   devices[i].pci_address);
         return {}; // needs no device of its own: host memory, a simulation
     }
     if (call.status != HBF_UNAVAILABLE && call.status != HBF_UNSUPPORTED && call.status != HBF_PERMISSION)
         return fmt::format("{} where HBF_UNAVAILABLE is due", to_string(call));
-    if (call.message.find(' ') == std::string::npos)
-        return fmt::format("{} without a reason", status_name(call.status));
+    if (call.message.find(' ') == std::string::npos) return fmt::format("{} without a reason", status_name(call.status));
     if (out.device_count != 0) return "no device, but device_count is not 0";
     return {};
 }
 
 HBF_CASE("lifecycle.probe.no_device_is_clean",
-         {.rules = {"HBF-LIFE-4"}, .kills = {"m37_crash_without_device", "no_device_is_ok"}}) {
+         {.rules = {"HBF-LIFE-4"},
+          .kills = {"m37_crash_without_device", "no_device_is_ok", "no_device_invented", "no_device_counted",
+                    "no_device_no_reason", "no_device_internal"}}) {
     const EmptyRoot root;
     Subject &subject = context.subject();
-    const std::string wrong =
-        run_forked([&] { return answer_without_devices(subject, root.path()); }, limit_s).trouble();
+    const std::string wrong = run_forked([&] { return answer_without_devices(subject, root.path()); }, limit_s).trouble();
     context.check(wrong.empty(), "probe on a machine without devices: {}", wrong);
 }
 
-HBF_CASE("lifecycle.probe.bounded_time", {.rules = {"HBF-LIFE-5"}, .kills = {"m39_probe_hangs"}}) {
+HBF_CASE("lifecycle.probe.bounded_time",
+         {.rules = {"HBF-LIFE-5"}, .kills = {"m39_probe_hangs", "probe_crashes", "probe_fails"}}) {
     Subject &subject = context.subject();
     const Forked child = run_forked(
         [&] {
@@ -102,14 +105,14 @@ std::string left_by_probe(Context &context) {
     Subject &subject = context.subject();
     const Visible before = look();
     subject.must_probe();
-    // What came with the first one and stays is a driver's library or a table, not a leak; a thread or descriptor is not fine.
+    // What came with the first one and stays is a driver's library or a table, not a leak; a thread or descriptor is not
+    // fine.
     const std::string change = first_change(before, look());
     if (!change.empty()) return "probe left something behind: " + change;
     AllocationWatch watch;
     constexpr int rounds = 8;
     for (int i = 0; i < rounds; ++i) subject.must_probe();
-    if (watch.live() >= rounds)
-        return fmt::format("{} probes left {} blocks of memory behind", rounds, watch.live());
+    if (watch.live() >= rounds) return fmt::format("{} probes left {} blocks of memory behind", rounds, watch.live());
     // A context that probe had opened would not survive this.
     const Forked after = run_forked(
         [&] {
@@ -120,7 +123,9 @@ std::string left_by_probe(Context &context) {
     return after.trouble().empty() ? "" : "a process forked after a probe opened the device: " + after.trouble();
 }
 
-HBF_CASE("lifecycle.probe.creates_no_context", {.rules = {"HBF-LIFE-5"}, .kills = {"m47_probe_opens_context"}}) {
+HBF_CASE("lifecycle.probe.creates_no_context",
+         {.rules = {"HBF-LIFE-5"},
+          .kills = {"m47_probe_opens_context", "probe_leaks", "probe_leaves_thread", "probe_context_of_process"}}) {
     const std::string wrong = run_forked([&] { return left_by_probe(context); }, 2 * limit_s).trouble();
     context.check(wrong.empty(), "{}", wrong);
 }

@@ -42,7 +42,8 @@ public:
                 hbf_region_info region{};
                 if (open_named(*device, device->persistent_tier(), region).ok()) said = 'y';
                 if (write(ready[1], &said, 1) != 1) _exit(1);
-                while (read(hold[0], &said, 1) < 0 && errno == EINTR) {}
+                while (read(hold[0], &said, 1) < 0 && errno == EINTR) {
+                }
             } catch (...) {
                 said = 'n';
                 _exit(write(ready[1], &said, 1) == 1 ? 1 : 2);
@@ -107,17 +108,21 @@ void check_file(Context &context, int fd) {
     if (fstat(fd, &facts) != 0) return;
     context.check((facts.st_mode & 07777) == 0600, "{} has mode {:04o}, where 0600 is due", name, facts.st_mode & 07777);
     if (facts.st_nlink > 0) // without a name it has no place that a link could take
-        context.check(fcntl(fd, F_GETFL) & O_NOFOLLOW, "{} was opened so that a link in its place would have been followed", name);
+        context.check(fcntl(fd, F_GETFL) & O_NOFOLLOW, "{} was opened so that a link in its place would have been followed",
+                      name);
 }
 
-HBF_CASE("security.storage_mode", {.rules = {"HBF-SEC-4"}, .kills = {"storage_world_readable"}, .needs = need::persistent}) {
+HBF_CASE("security.storage_mode", {.rules = {"HBF-SEC-4"},
+                                   .kills = {"storage_world_readable", "storage_links_followed", "storage_unlocked"},
+                                   .needs = need::persistent}) {
     Subject &subject = context.subject();
     subject.destroy_instance(); // what it holds, it holds for this process; the next two have none of it
     {
         const Holder holder(subject);
         if (!holder.has_it()) fail("a process of its own could not open a named region");
         const Forked second = run_forked([&] { return second_process(subject); }, 10);
-        context.check(second.trouble().empty(), "while one process has a named region open, in another {}", second.trouble());
+        context.check(second.trouble().empty(), "while one process has a named region open, in another {}",
+                      second.trouble());
     }
     const mode_t mask = umask(0); // whatever the user's is
     const std::vector<int> before = new_files({});
