@@ -180,7 +180,9 @@ int run_corruption_command(Options o) {
         hooks.progress = [](const std::string &text) { show_progress(text); };
         hooks.say = [&](const std::string &text) {
             clear_progress();
-            if (!o.json) print(fmt::format("{}\n{}\n", run.self_test, text));
+            run.said = !o.json && o.output.empty();
+            if (run.said) print(fmt::format("{}\nhow far: {}\n", run.self_test, text));
+            close_output(); // it is said before the start, also into a pipe
         };
         auto done = integrity::run_corruption(subject, run, hooks);
         if (!done) return refuse(Exit::usage, done.error());
@@ -188,7 +190,7 @@ int run_corruption_command(Options o) {
         run.trouble = verdict.reason;
     }
     // The wrapper refuses a fault that it does not know, by name and with the nearest one.
-    if (!o.inject.empty() && run.trouble.starts_with("create: HBF_INVALID"))
+    if (!o.inject.empty() && run.trouble.find(": HBF_INVALID: option inject.fault") != std::string::npos)
         return refuse(Exit::usage, fmt::format("--inject {}: {}", o.inject, run.trouble));
     run.interrupted = interrupted() != 0;
     const auto add = [](auto &to, const auto &from) { to.insert(to.end(), from.begin(), from.end()); };

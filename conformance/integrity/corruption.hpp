@@ -56,6 +56,7 @@ struct CorruptionRun {
     bool nothing = false; // no pair could be tested
     std::string self_test;
     bool self_test_passed = true;
+    bool said = false; // self_test and plan were printed before the start
     Counters counters_before, counters_after;
     std::vector<std::string> counter_changes;
     std::string inject; // faults asked for
@@ -76,6 +77,6 @@ tl::expected<std::vector<Pattern>, std::string> chosen_patterns(const std::vecto
 tl::expected<void, std::string> run_corruption(conformance::Subject &subject, CorruptionRun &run,
                                                const CorruptionHooks &hooks);
 
-Counters device_counters(const conformance::Instance &device); // of hbf.health/1; empty without it
+Counters device_counters(const conformance::Instance &device); // of errors, from hbf.health/1; empty without it
 
 } // namespace hbf::integrity

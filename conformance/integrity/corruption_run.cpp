@@ -262,7 +262,7 @@ Counters device_counters(const conformance::Instance &device) {
     Counters out;
     if (!device.health_table()) return out;
     for (const auto &reading : device.must_read_health())
-        if (reading.kind == HBF_READING_COUNTER) out.emplace_back(reading.name, reading.value);
+        if (reading.kind == HBF_READING_COUNTER && std::string_view(reading.unit) == "errors") out.emplace_back(reading.name, reading.value);
     return out;
 }
 

@@ -116,12 +116,13 @@ std::string corruption_text(const CorruptionRun &run) {
     std::string out = fmt::format("{} ({} {}, {}){}\n", run.device_name.empty() ? run.device : run.device_name, run.plugin,
                                   run.plugin_version, run.library, run.emulated ? ": EMULATED" : "");
     if (!run.inject.empty()) out += coloured(fmt::format("faults injected on purpose: {}", run.inject), Colour::yellow) + "\n";
-    if (!run.self_test.empty()) out += run.self_test + "\n";
+    if (!run.said && !run.self_test.empty()) out += run.self_test + "\n";
+    if (!run.said && !run.plan.empty()) out += "how far: " + run.plan + "\n";
     std::string names;
     for (const auto pattern : run.patterns)
         names += fmt::format("{}{} {}", names.empty() ? "" : ", ", info_of(pattern).id, info_of(pattern).name);
-    out += fmt::format("patterns: {}; seed {:#x}; {} whole iterations in {:.1f} s\n\n", names, run.options.seed, run.iterations,
-                       run.seconds);
+    out += fmt::format("patterns: {}; seed {:#x}; {} whole iteration{} in {:.1f} s\n\n", names, run.options.seed, run.iterations,
+                       run.iterations == 1 ? "" : "s", run.seconds);
     if (!run.tally.pairs.empty()) out += pairs_table(run) + "\n";
     out += errors(run.tally);
     for (const auto &note : run.notes) out += note + "\n";

@@ -62,11 +62,11 @@ TEST(Lanes, OneOfFiveHundredAndTwelve) {
 TEST(Lanes, AnAddressBitThatDecides) {
     Lanes lanes;
     uint64_t noise = 1;
-    for (uint64_t at = 1 << 14; at < 1 << 18; at += 3 * 4096) {
+    for (uint64_t at = 1 << 14; at < 1 << 20; at += 3 * 4096) {
         noise = noise * 6364136223846793005u + 1442695040888963407u;
-        if (at >> 14 & 1) lanes.add(at, 0, noise | 1);
+        if (at >> 14 & 1) lanes.add(at + (noise >> 40 & 0xff8), 0, noise | 1);
     }
-    const auto bit = lanes.address_bit(1 << 18);
+    const auto bit = lanes.address_bit(1 << 20);
     ASSERT_TRUE(bit);
     EXPECT_EQ(bit->bit, 14u);
     EXPECT_TRUE(bit->value);

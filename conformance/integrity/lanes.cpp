@@ -13,10 +13,16 @@ namespace {
 constexpr uint64_t page_size_4k = 4096;
 constexpr double nearly_all = 0.9;
 constexpr uint64_t enough_flips = 3;      // below, a lane is a coincidence
+constexpr unsigned lowest_bit = 8;        // of addresses: below, modulo-20 looks at one value only, and lanes say more
 constexpr size_t enough_addresses = 16;   // below, every address bit agrees by chance
 
 double share(uint64_t part, uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// A stuck line knows one direction.
+bool one_way(const Lanes::Lane &lane) {
+    return 10 * std::min(lane.up, lane.down) <= lane.all();
 }
 
 std::string direction(const Lanes::Lane &lane) {
@@ -81,7 +87,7 @@ std::optional<Lanes::AddressBit> Lanes::address_bit(uint64_t bytes) const {
     // One run of addresses agrees in all upper bits without meaning anything.
     const uint64_t span = *addresses_.rbegin() - *addresses_.begin();
     if (span < 16 * 8 * addresses_.size()) return std::nullopt;
-    for (unsigned bit = 3; (uint64_t{2} << bit) <= bytes && bit < 48; ++bit) {
+    for (unsigned bit = lowest_bit; (uint64_t{2} << bit) <= bytes && bit < 48; ++bit) {
         if ((uint64_t{1} << bit) > span) break; // the wrong places do not reach across both values
         const auto set = static_cast<uint64_t>(
             std::count_if(addresses_.begin(), addresses_.end(), [&](uint64_t at) { return at >> bit & 1; }));
@@ -100,7 +106,7 @@ std::string Lanes::verdict(uint64_t bytes) const {
     if (addresses_.size() == 1 && per_word <= 4) {
         text = fmt::format("one place, {:#x}, bit {}, {}, wrong {} time{} => weak cell or a single transient",
                            *addresses_.begin(), narrow.lane, direction(narrow), words_, words_ == 1 ? "" : "s");
-    } else if (share(narrow.all(), bits()) >= nearly_all && narrow.all() >= enough_flips) {
+    } else if (share(narrow.all(), bits()) >= nearly_all && narrow.all() >= enough_flips && one_way(narrow)) {
         const bool in_line = share(wide.all(), bits()) >= nearly_all;
         const auto &lane = in_line ? wide : narrow;
         text = fmt::format("single lane {} of {}, {}, {:.0f} % => stuck data line", lane.lane, in_line ? widest : 64,

@@ -74,6 +74,12 @@ Origin origin_of(const Surroundings &around, const WrongWord &word, std::span<co
                     std::nullopt, back};
         }
     }
+    if (around.due.pattern == Pattern::own_address) {
+        const uint64_t address = around.due.pass % 2 == 1 ? ~word.actual : word.actual;
+        // One bit off is as well a flipped bit; only the lanes of many words tell.
+        if (std::popcount(flipped) > 1 && address < around.size && address % word_size == 0)
+            return {fault::misplaced, fmt::format("misplaced: belongs at offset {:#x}", address), address, 0};
+    }
     if (!around.due.hashed()) return flips(flipped, word.actual);
 
     // By the first wrong half, which with what follows tells more than one number of 64 bits.

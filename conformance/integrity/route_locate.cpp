@@ -36,8 +36,9 @@ uint64_t Route::load_word(const hbf_region_info &region, uint64_t offset) {
 void Route::locate(const hbf_region_info &region, const Datum &due, const std::vector<WrongWord> &wrong, uint64_t shift,
                    const std::byte *bytes, uint64_t offset, uint64_t size) {
     const bool straight = region.region == to_->destination.region && shift == 0; // the source has the same place
+    std::vector<ErrorRecord> found;
     for (const auto &word : wrong) {
-        if (!tally_->room()) return;
+        if (tally_->records.size() + found.size() >= Tally::most_records) break;
         ErrorRecord record;
         record.datum = due;
         record.from = pair_->from;
@@ -57,13 +58,17 @@ void Route::locate(const hbf_region_info &region, const Datum &due, const std::v
         record.origin = origin_of({due, before_ ? &*before_ : nullptr, bytes_}, word, following);
         record.at_s = hooks_.now();
         record.temperature = hooks_.temperature();
+        found.push_back(std::move(record));
+    }
+    // Once nothing more is to be read: this writes to the place.
+    for (auto &record : found) {
         if (straight && repeats_ < most_repeats) {
             ++repeats_;
             const uint64_t line = record.offset / line_size * line_size;
             const uint64_t count = std::min<uint64_t>(line_size, bytes_ - line);
             arena_->device().must_run(arena_->queue(),
                                       {copy_command(region.region, line, from_->source.region, line, count)});
-            record.repeat = load_word(region, record.offset) == word.expected;
+            record.repeat = load_word(region, record.offset) == record.expected;
         }
         tally_->add(record);
     }

@@ -43,7 +43,8 @@ bool Route::march(uint32_t seed, uint32_t generation) {
     return true;
 }
 
-// The lines that are judged are written first and never again; what lies between is written twice, in copies of its own.
+// The lines that are judged are written first and never again; what lies between is written three times, in copies of its
+// own: what toggles is not back where it was.
 bool Route::every_twentieth(const Datum &datum) {
     // Storage reads and writes whole blocks around each line: a few of them, or it takes minutes.
     const bool memory = to_->destination.address && from_->source.address;
@@ -69,7 +70,7 @@ bool Route::every_twentieth(const Datum &datum) {
     };
     fill(from_->source, datum, {0, bytes});
     all_lines(true);
-    for (int twice = 0; twice < 2; ++twice) {
+    for (int times = 0; times < 3; ++times) {
         if (hooks_.stop()) return false;
         all_lines(false);
     }

@@ -90,22 +90,26 @@ std::string Tally::verdict() const {
     if (wrong_words() == 0) return "";
     uint64_t bytes = 0;
     for (const auto &pair : pairs) bytes = std::max(bytes, pair.region_bytes);
-    uint64_t seen = 0;
-    const std::pair<const std::string, uint64_t> *most = nullptr;
-    for (const auto &one : classes) {
-        seen += one.second;
-        if (!most || one.second > most->second) most = &one;
-    }
-    const double share = most ? static_cast<double>(most->second) / static_cast<double>(seen) : 0;
-    const auto led = [&](std::string_view fault) { return most && share >= 0.5 && most->first == fault; };
-    const auto words = [&](std::string_view what) {
-        return fmt::format("{:.0f} % of the wrong words looked at {}", 100 * share, what);
-    };
     namespace fault = conformance::fault;
-    if (led(fault::read_error)) return words("are right when read again => the read path, not the stored bytes");
-    if (led(fault::not_written)) return words("were never written => the transfer stopped short or was dropped");
-    if (led(fault::stale)) return words("hold data of an earlier generation => a write was dropped (stale)");
-    if (led(fault::misplaced)) return words("hold data of another place => misdirected, ") + where_from(distances);
+    uint64_t seen = 0;
+    for (const auto &[name, count] : classes) seen += count;
+    const auto share = [&](std::string_view name) {
+        const auto found = classes.find(std::string(name));
+        return found == classes.end() ? 0.0 : static_cast<double>(found->second) / static_cast<double>(seen);
+    };
+    const auto words = [](double part, std::string_view what) {
+        return fmt::format("{:.0f} % of the wrong words looked at {}", 100 * part, what);
+    };
+    const double misplaced = share(fault::misplaced), stale = share(fault::stale), never = share(fault::not_written);
+    if (share(fault::read_error) >= 0.5)
+        return words(share(fault::read_error), "are right when read again => the read path, not the stored bytes");
+    // What is misdirected is missing where it belongs, too.
+    if (misplaced >= 0.2 && misplaced + stale + never >= 0.5)
+        return words(misplaced, "hold data of another place => misdirected, ") + where_from(distances);
+    if (stale + never >= 0.5 && stale >= never)
+        return words(stale + never, "hold data of an earlier generation => a write was dropped (stale)");
+    if (stale + never >= 0.5)
+        return words(stale + never, "were never written => the transfer stopped short or was dropped");
     return lanes.verdict(bytes);
 }
 
