@@ -37,7 +37,9 @@ tl::expected<Trial, std::string> trial_of(const Mutant &mutant, bool mutated) {
     Trial trial{*program, {library->string(), "", {}}};
     auto &options = trial.subject.options;
     if (mutant.base != Base::guard) options.emplace_back("inject.plugin", below->string());
+    // Of two, the later one lies nearer the device.
     if (mutated && !mutant.fault.empty()) options.emplace_back("inject.fault", mutant.fault);
+    if (!mutant.given.empty()) options.emplace_back("inject.fault", mutant.given);
     for (const auto &[name, value] : mutant.options) options.emplace_back(name, value);
     return trial;
 }

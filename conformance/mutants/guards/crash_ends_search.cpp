@@ -6,7 +6,7 @@
 namespace hbf::loader {
 
 #define RUN_PROBES                                                                                                          \
-    "_ZN3hbf6loader10run_probesERKNSt10filesystem7__cxx114pathERKSt6vectorINS0_8ProbeJobESaIS6_EERKNS0_11ProbeLimitsE"
+    "_ZN3hbf6loader10run_probesERKNSt10filesystem7__cxx114pathERKSt6vectorINS0_8ProbeJobESaIS7_EERKNS0_11ProbeLimitsE"
 
 Result<std::vector<ProbeOutcome>> run_as_it_was(const std::filesystem::path &program, const std::vector<ProbeJob> &jobs,
                                                 const ProbeLimits &limits) HBF_AS_IT_WAS(RUN_PROBES);

@@ -6,7 +6,7 @@
 namespace hbf::loader {
 
 std::optional<std::string> no_objection(const Walk &, const Yardstick *)
-    HBF_IN_PLACE_OF("_ZN3hbf6loader15first_objectionERKNS0_4WalkEPKNS0_9YardstickE");
+    HBF_IN_PLACE_OF("_ZN3hbf6loader15first_objectionB5cxx11ERKNS0_4WalkEPKNS0_9YardstickE");
 std::optional<std::string> no_objection(const Walk &, const Yardstick *) {
     return std::nullopt;
 }
