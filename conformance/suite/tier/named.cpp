@@ -53,6 +53,14 @@ void must_find(Context &context, const Instance &device, uint32_t tier, const Na
     fail_with(std::move(evidence));
 }
 
+Instance &made_again(Context &context) {
+    context.subject().destroy_instance();
+    Instance &device = context.device();
+    if (!(device.capabilities() & need::persistent))
+        context.inconclusive("the instance made again has no tier that keeps named regions: does another process use it?");
+    return device;
+}
+
 std::string fresh_name(const char *what) {
     const auto now = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
     return fmt::format("hbf-conformance.{}.{:x}", what, Random(now ^ (static_cast<uint64_t>(::getpid()) << 40))());

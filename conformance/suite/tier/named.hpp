@@ -28,6 +28,10 @@ NamedRegion write_named(Context &context, const Instance &device, const hbf_regi
 // Opens it, compares, frees it. One check.
 void must_find(Context &context, const Instance &device, uint32_t tier, const NamedRegion &stored, std::string_view when);
 
+// Destroys the context's instance and makes it again. Storage belongs to one process at a time: if another one took it in
+// between, nothing can be said.
+Instance &made_again(Context &context);
+
 // A name no region ever had.
 std::string fresh_name(const char *what);
 

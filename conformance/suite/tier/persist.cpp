@@ -14,18 +14,15 @@ HBF_CASE("tier.persist.survives_reopen",
     const std::string name = "hbf-conformance.persist";
     const uint32_t tier = context.device().persistent_tier();
     const NamedRegion first = store_named(context, context.device(), tier, name, size, 1);
-    context.subject().destroy_instance();
-    must_find(context, context.device(), tier, first, "after its instance freed it and was destroyed");
+    must_find(context, made_again(context), tier, first, "after its instance freed it and was destroyed");
 
     const NamedRegion second = store_named(context, context.device(), tier, name, size, 2);
     must_find(context, context.device(), tier, second, "again by the instance that overwrote it");
-    context.subject().destroy_instance();
-    must_find(context, context.device(), tier, second, "after it was overwritten and its instance destroyed");
+    must_find(context, made_again(context), tier, second, "after it was overwritten and its instance destroyed");
 
     const hbf_region_info open = open_or_create(context.device(), tier, name, size);
     const NamedRegion third = write_named(context, context.device(), open, name, 3);
-    context.subject().destroy_instance();
-    must_find(context, context.device(), tier, third, "after its instance was destroyed without freeing it");
+    must_find(context, made_again(context), tier, third, "after its instance was destroyed without freeing it");
 }
 
 } // namespace

@@ -85,8 +85,8 @@ HBF_CASE("tier.evict.failed_store_not_visible", {.rules = {"HBF-TIER-7", "HBF-TI
     const std::string half = fresh_name("half");
     const int status = run_half_store(context.subject().options(), half);
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
-        fail(fmt::format("the process that was to die while it stored ended with status {:#x}", status));
-    must_be_absent(context, context.device(), tier, half, "its writer was killed half way");
+        context.inconclusive(fmt::format("the process that was to die while it stored ended with status {:#x}", status));
+    must_be_absent(context, made_again(context), tier, half, "its writer was killed half way");
 }
 
 } // namespace
