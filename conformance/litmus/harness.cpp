@@ -103,7 +103,10 @@ uint32_t Harness::Crew::act(const Shape &shape, const Config &config, const Plac
                 const uint64_t drawn = random();
                 turns = drawn & 1 ? static_cast<uint16_t>((drawn >> 1) % (config.most_delay + 1u)) : 0;
             }
-        if ((config.meeting == Meeting::each || i == 0) && !meeting_.meet(agent, i + 1)) return i;
+        if ((config.meeting == Meeting::each || i == 0) && !meeting_.meet(agent, i + 1)) {
+            fence_words<Order::streaming>();
+            return i;
+        }
         code.run({words, (first + i) << value_bits, results + uint64_t{i} * most_registers, delays});
     }
     fence_words<Order::streaming>(); // what is on its way arrives before this batch is counted
@@ -156,7 +159,7 @@ Slice Harness::Crew::run(const Shape &shape, const Config &config, double second
     bool placed = false;
     // One call of the threads for all batches: member 0 sets up, all meet, all run, all meet, member 0 counts.
     const std::function<void(unsigned)> job = [&](unsigned member) {
-        if (!placed || member != 0) place(member, config);
+        if (!placed) place(member, config);
         if (member >= agents) {
             auto &room = noise_[member - agents];
             if (room.empty()) room.resize(32 * 1024);

@@ -178,7 +178,7 @@ HBF_CASE("coherence.atomic.no_tearing_between_cpus", {.rules = {"HBF-COH-1"},
 }
 
 HBF_CASE("coherence.atomic.no_tearing_64bit", {.rules = {"HBF-COH-1"},
-                                               .kills = {"m25_atomic_torn"},
+                                               .kills = {"m25_atomic_torn", "atomic_torn_stays"},
                                                .needs = need::cpu_tier | need::coherence | need::atomics,
                                                .budget_s = 0.3,
                                                .limit_s = 40}) {

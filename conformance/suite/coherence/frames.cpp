@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/suite/coherence/frames.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include "conformance/litmus/access.hpp"
@@ -96,7 +97,11 @@ uint64_t expect_whole(Context &context, const Place &place, const litmus::Readin
     evidence.fault_class = whole                                    ? fault::misplaced
                            : reading.kind == litmus::Reading::mixed ? fault::torn
                                                                     : fault::wrong_value;
-    if (reading.kind == litmus::Reading::damaged && reading.actual == poison) evidence.fault_class = fault::stale;
+    const uint64_t to_the_end = place.region->size - std::min(place.region->size, place.offset + reading.offset);
+    if (reading.kind == litmus::Reading::damaged && reading.wrong_lines * litmus::stamp_size == to_the_end)
+        evidence.fault_class = fault::short_transfer;
+    if (reading.kind == litmus::Reading::damaged && reading.actual == poison && reading.offset == 0)
+        evidence.fault_class = fault::stale; // the frame that the granule has left
     evidence.tier = place.device->tier(place.region->tier).name;
     evidence.region = place.region->region;
     evidence.offset = place.offset + reading.offset;

@@ -211,8 +211,9 @@ HBF_CASE("coherence.migration.stale_mapping", {.rules = {"HBF-TIER-6", "HBF-QUEU
     require_seen(context, read_without_lease(context));
 }
 
-HBF_CASE("coherence.generation.no_stale_after_migration",
-         {.rules = {"HBF-QUEUE-2", "HBF-DMA-2"}, .kills = {"m26_stale_generation"}, .needs = need::cpu_tier}) {
+HBF_CASE("coherence.generation.no_stale_after_migration", {.rules = {"HBF-QUEUE-2", "HBF-DMA-2"},
+                                                           .kills = {"m26_stale_generation", "last_line_lost"},
+                                                           .needs = need::cpu_tier}) {
     Blocks blocks(context, context.device());
     const uint64_t moves = context.scaled(1500, 100'000, 1'000'000);
     for (uint64_t move = 0; move < moves; ++move) blocks.step();

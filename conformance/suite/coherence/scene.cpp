@@ -71,12 +71,12 @@ Look look(const std::byte *bytes, uint64_t size, uint64_t generation, uint64_t p
     return out;
 }
 
-void expect_generation(Context &context, const Place &place, const Look &seen, std::string_view otherwise,
-                       std::string what) {
+void expect_generation(Context &context, const Place &place, const Look &seen, std::string_view otherwise, std::string what,
+                       std::string_view if_stale) {
     context.count_check();
     if (seen.wrong == 0) return;
     Evidence evidence;
-    evidence.fault_class = seen.stale == seen.wrong ? fault::stale : otherwise;
+    evidence.fault_class = seen.stale == seen.wrong ? if_stale : otherwise;
     evidence.tier = place.device->tier(place.region->tier).name;
     evidence.region = place.region->region;
     evidence.offset = place.offset + seen.offset;

@@ -49,8 +49,9 @@ struct Place {
     const hbf_region_info *region;
     uint64_t offset = 0; // of the first byte looked at
 };
-// Counts; fails the case if bytes are wrong: stale where all of them are of the generation before, else `otherwise`.
-void expect_generation(Context &context, const Place &place, const Look &seen, std::string_view otherwise, std::string what);
+// Counts; fails the case if bytes are wrong: as `if_stale` where all of them are of the generation before, else `otherwise`.
+void expect_generation(Context &context, const Place &place, const Look &seen, std::string_view otherwise, std::string what,
+                       std::string_view if_stale = fault::stale);
 
 // Fails as `fault_class` at a place.
 [[noreturn]] void fail_at(std::string_view fault_class, const Place &place, std::string detail);
