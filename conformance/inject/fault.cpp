@@ -19,6 +19,14 @@ std::vector<const FaultInfo *> &registered() {
     return faults;
 }
 
+// What a value looks like: the choices, the preset first, or the preset.
+std::string values_of(const Parameter &parameter) {
+    std::string values(parameter.preset.empty() ? parameter.kind == Parameter::name ? "NAME" : "N" : parameter.preset);
+    for (const std::string_view choice : parameter.choices)
+        if (choice != parameter.preset) values += fmt::format("|{}", choice);
+    return values;
+}
+
 std::string_view trimmed(std::string_view text) {
     while (text.starts_with(' ')) text.remove_prefix(1);
     while (text.ends_with(' ')) text.remove_suffix(1);
@@ -93,16 +101,25 @@ std::vector<std::unique_ptr<Fault>> make_faults(std::string_view text) {
     return faults;
 }
 
+std::string faults_table() {
+    std::string text = "| fault | what is wrong | parameters |\n|---|---|---|\n";
+    for (const FaultInfo *fault : all_faults()) {
+        std::string parameters;
+        for (const Parameter &parameter : fault->parameters)
+            parameters += fmt::format("{}`{}={}` {}", parameters.empty() ? "" : "; ", parameter.key, values_of(parameter),
+                                      parameter.line);
+        std::replace(parameters.begin(), parameters.end(), '|', '/');
+        text += fmt::format("| `{}` | {} | {} |\n", fault->name, fault->line, parameters);
+    }
+    return text;
+}
+
 std::string faults_help() {
     std::string text = "Every fault has after=N, rate=R, count=N and seed=S: N events pass, then every R-th is hit.\n\n";
     for (const FaultInfo *fault : all_faults()) {
         text += fmt::format("{}\n    {}\n", fault->name, fault->line);
         for (const Parameter &parameter : fault->parameters) {
-            std::string values;
-            for (const std::string_view choice : parameter.choices)
-                values += fmt::format("{}{}", values.empty() ? "" : "|", choice);
-            if (values.empty()) values = parameter.preset.empty() ? "NAME" : parameter.preset;
-            text += fmt::format("      {}={}  {}\n", parameter.key, values, parameter.line);
+            text += fmt::format("      {}={}  {}\n", parameter.key, values_of(parameter), parameter.line);
         }
     }
     return text;

@@ -89,6 +89,8 @@ std::vector<std::unique_ptr<Fault>> make_faults(std::string_view text);
 
 // For `hbf conformance --inject help`: every name with its line and parameters.
 std::string faults_help();
+// The same as a table in Markdown: docs/conformance.md holds it.
+std::string faults_table();
 
 namespace parameter {
 inline const Parameter tier{.key = "tier", .kind = Parameter::name, .line = "only in the tier of this name"};

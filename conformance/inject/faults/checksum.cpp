@@ -20,6 +20,7 @@ public:
         const uint64_t pieces = (copy.size + HBF_CRC_PIECE - 1) / HBF_CRC_PIECE;
         if (what == "zero") std::fill_n(copy.crc, pieces, 0u);
         if (what == "seed") copy.crc[pieces - 1] = ~copy.crc[pieces - 1];
+        if (what == "beyond") copy.crc[pieces] = copy.crc[pieces - 1];
         for (uint64_t i = 0; what == "destination" && i < pieces; ++i) {
             const uint64_t at = i * HBF_CRC_PIECE, size = std::min<uint64_t>(copy.size - at, HBF_CRC_PIECE);
             if (const auto bytes = device().touch().read(copy.dst, copy.dst_offset + at, size))
@@ -32,8 +33,8 @@ HBF_FAULT(ChecksumWrong, "crc-wrong", "a checksum is not of the bytes that were 
           {.key = "what",
            .kind = Parameter::word,
            .preset = "destination",
-           .line = "of the bytes that arrived; 0; or its last word inverted",
-           .choices = {"destination", "zero", "seed"}});
+           .line = "of the bytes that arrived; 0; its last word inverted; or one word more than there are pieces",
+           .choices = {"destination", "zero", "seed", "beyond"}});
 
 } // namespace
 } // namespace hbf::inject

@@ -29,6 +29,107 @@ private:
     };
 };
 
+// From the value that is hit on, numbers are one too high.
+class ValuesSkip final : public Fault {
+public:
+    using Fault::Fault;
+
+    std::unique_ptr<QueueState> remember_queue() override { return std::make_unique<Skip>(); }
+    hbf_status submit(Queue &queue, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) override {
+        const hbf_status status = below_->submit(queue, batch, out_value, e);
+        if (status != HBF_OK || !out_value) return status;
+        uint64_t none = 0;
+        if (fires()) from(queue).compare_exchange_strong(none, *out_value);
+        *out_value = told(queue, *out_value);
+        return status;
+    }
+    hbf_status poll(Queue &queue, hbf_progress *out) override {
+        const hbf_status status = below_->poll(queue, out);
+        if (status == HBF_OK && usable(out, HBF_PROGRESS_MIN_SIZE)) {
+            out->completed = told(queue, out->completed);
+            out->failed = told(queue, out->failed);
+        }
+        return status;
+    }
+    hbf_status wait(Queue &queue, uint64_t value, uint64_t timeout_ns, hbf_error *e) override {
+        return below_->wait(queue, meant(queue, value), timeout_ns, e);
+    }
+    hbf_status cancel(Queue &queue, uint64_t value, hbf_error *e) override {
+        return below_->cancel(queue, meant(queue, value), e);
+    }
+
+private:
+    struct Skip : QueueState {
+        std::atomic<uint64_t> from{0};
+    };
+    std::atomic<uint64_t> &from(Queue &queue) { return state_of<Skip>(queue).from; }
+    uint64_t told(Queue &queue, uint64_t value) {
+        const uint64_t at = from(queue);
+        return at != 0 && value >= at ? value + 1 : value;
+    }
+    uint64_t meant(Queue &queue, uint64_t value) {
+        const uint64_t at = from(queue);
+        return at != 0 && value > at && value != UINT64_MAX ? value - 1 : value;
+    }
+};
+HBF_FAULT(ValuesSkip, "values-skip", "a queue leaves out a number when it counts its values");
+
+class EmptyBatchRefused final : public Fault {
+public:
+    using Fault::Fault;
+
+    hbf_status submit(Queue &queue, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) override {
+        if (!usable(batch, HBF_BATCH_MIN_SIZE) || batch->command_count != 0 || !fires())
+            return below_->submit(queue, batch, out_value, e);
+        if (out_value) *out_value = 0;
+        return sdk::shell::refuse(e, HBF_INVALID, "there is nothing in the batch");
+    }
+};
+HBF_FAULT(EmptyBatchRefused, "empty-batch-refused", "a batch without commands is refused");
+
+// A value that failed is told of once; after that the queue looks healthy.
+class FailureForgotten final : public Fault {
+public:
+    using Fault::Fault;
+
+    std::unique_ptr<QueueState> remember_queue() override { return std::make_unique<Told>(); }
+    hbf_status poll(Queue &queue, hbf_progress *out) override {
+        const hbf_status status = below_->poll(queue, out);
+        if (status != HBF_OK || !usable(out, HBF_PROGRESS_MIN_SIZE) || out->failed == 0) return status;
+        if (state_of<Told>(queue).once.exchange(true)) out->failed = 0, out->status = HBF_OK;
+        return status;
+    }
+
+private:
+    struct Told : QueueState {
+        std::atomic<bool> once{false};
+    };
+};
+HBF_FAULT(FailureForgotten, "failure-forgotten", "poll tells of a failed value once, and never again");
+
+class BusyDestroyBreaks final : public Fault {
+public:
+    using Fault::Fault;
+
+    std::unique_ptr<QueueState> remember_queue() override { return std::make_unique<Broken>(); }
+    hbf_status destroy_queue(Queue &queue, hbf_error *e) override {
+        const hbf_status status = below_->destroy_queue(queue, e);
+        if (status == HBF_BUSY && fires()) state_of<Broken>(queue).broken = true;
+        return status;
+    }
+    hbf_status submit(Queue &queue, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) override {
+        if (!state_of<Broken>(queue).broken) return below_->submit(queue, batch, out_value, e);
+        if (out_value) *out_value = 0;
+        return sdk::shell::refuse(e, HBF_BUSY, "the queue is about to end");
+    }
+
+private:
+    struct Broken : QueueState {
+        std::atomic<bool> broken{false};
+    };
+};
+HBF_FAULT(BusyDestroyBreaks, "busy-destroy-breaks", "a queue whose destroy said HBF_BUSY takes no more batches");
+
 // While two are in flight the first of them counts as completed: a later, smaller one may have been.
 class OutOfOrder final : public KnowsLast {
 public:

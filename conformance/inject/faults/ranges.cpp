@@ -49,8 +49,7 @@ private:
     const hbf_command_kind kind_;
 };
 HBF_FAULT(
-    RangeWrong, "range-wrong",
-    "a flush or invalidate covers less or more than it names, or has another place in its batch",
+    RangeWrong, "range-wrong", "a flush or invalidate covers less or more than it names, or has another place in its batch",
     {.key = "kind", .kind = Parameter::word, .preset = "flush", .line = "of command", .choices = {"flush", "invalidate"}},
     {.key = "what",
      .kind = Parameter::word,
