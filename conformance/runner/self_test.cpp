@@ -15,6 +15,9 @@ const std::vector<std::string> &self_test_faults() {
 }
 
 CaseArguments behind_wrapper(CaseArguments arguments, const std::string &wrapper, const std::string &faults) {
+    // The plugin may be the wrapper itself: then these are the inner one's.
+    for (auto &[key, value] : arguments.subject.options)
+        if (key.starts_with("inject.")) key.insert(sizeof "inject." - 1, "inner.");
     arguments.subject.options.emplace_back("inject.plugin", arguments.subject.library);
     if (!faults.empty()) arguments.subject.options.emplace_back("inject.fault", faults);
     arguments.subject.library = wrapper;
