@@ -21,7 +21,8 @@ struct PageAligned { // what any device can register
 
 } // namespace
 
-HBF_CASE("async.queue.destroy_in_flight_busy", {.rules = {"HBF-QUEUE-11"}, .kills = {"queue_destroyed_in_flight"}}) {
+HBF_CASE("async.queue.destroy_in_flight_busy",
+         {.rules = {"HBF-QUEUE-11"}, .kills = {"queue_destroyed_in_flight", "busy_destroy_breaks"}}) {
     Instance &device = context.device();
     Backlog backlog(device, 0.05);
     Regions regions(device);

@@ -115,7 +115,7 @@ HBF_CASE("async.fence.not_signalled_before_visible",
 
 // Nobody orders the second queue after the first but the host, who saw the value complete.
 HBF_CASE("async.fence.visible_to_other_queues",
-         {.rules = {"HBF-QUEUE-3"}, .kills = {"m05_early_complete"}, .needs = need::cpu_tier}) {
+         {.rules = {"HBF-QUEUE-3"}, .kills = {"m05_early_complete", "early_in_storage"}, .needs = need::cpu_tier}) {
     Instance &device = context.device();
     for (const uint32_t tier : device.dma_tiers()) {
         Regions regions(device);
