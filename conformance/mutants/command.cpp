@@ -57,7 +57,10 @@ int run_mutants_command(const MutantsCommand &command) {
     if (!command.write.empty()) {
         if (!matrix->complete() || matrix->interrupted)
             return refuse(command.write + ": not written: not every mutant was tried");
-        if (const auto written = write_file(command.write, matrix_table(*matrix)); !written) return refuse(written.error());
+        const auto former = read_file(command.write, uint64_t{16} << 20);
+        const std::string before = former ? *former : std::string();
+        if (const auto written = write_file(command.write, matrix_table(*matrix, before)); !written)
+            return refuse(written.error());
     }
     if (matrix->interrupted) return undecided;
     if (!matrix->good()) return bad;

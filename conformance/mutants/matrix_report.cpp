@@ -56,6 +56,24 @@ std::string table_start(const Mutant &mutant) {
                        fmt::join(mutant.killers, ", "));
 }
 
+// Lines of a table, by the mutant's name.
+std::map<std::string, std::string> lines_of(const std::string &table) {
+    std::map<std::string, std::string> lines;
+    std::istringstream in(table);
+    for (std::string line; std::getline(in, line);)
+        if (line.starts_with("| `")) lines[line.substr(3, line.find('`', 3) - 3)] = line;
+    return lines;
+}
+
+// "" where there is none.
+std::string last_cell(const std::map<std::string, std::string> &lines, const std::string &name) {
+    const auto at = lines.find(name);
+    const size_t end = at == lines.end() ? std::string::npos : at->second.rfind(" |");
+    if (end == std::string::npos) return {};
+    const size_t begin = at->second.rfind("| ", end - 1) + 2;
+    return begin > end ? std::string() : at->second.substr(begin, end - begin);
+}
+
 Json json_of(const Attempt &attempt) {
     return Json::object({{"case", attempt.case_name},
                          {"status", to_string(attempt.status)},
@@ -128,21 +146,21 @@ std::string matrix_json(const Matrix &matrix) {
         .dump();
 }
 
-std::string matrix_table(const Matrix &matrix) {
+std::string matrix_table(const Matrix &matrix, const std::string &before) {
+    const auto known = lines_of(before);
     std::string text =
         "# Kill matrix\n\n"
         "Each mutant, and the cases that must find it. Written by `hbf conformance mutants --full --write`; its first "
         "four\ncolumns are compared with the catalogue by `hbf conformance mutants --golden`.\n\n"
         "| mutant | base | what is wrong | must be found by | also found by |\n|---|---|---|---|---|\n";
-    for (const MutantRow &row : matrix.rows) text += table_start(*row.mutant) + fmt::format(" {} |\n", names_of(row.others));
+    for (const MutantRow &row : matrix.rows)
+        text += table_start(*row.mutant) +
+                fmt::format(" {} |\n", matrix.full ? names_of(row.others) : last_cell(known, std::string(row.mutant->name)));
     return text;
 }
 
 std::vector<std::string> table_differences(const std::string &table, const std::vector<Mutant> &mutants) {
-    std::map<std::string, std::string> lines; // by name
-    std::istringstream in(table);
-    for (std::string line; std::getline(in, line);)
-        if (line.starts_with("| `")) lines[line.substr(3, line.find('`', 3) - 3)] = line;
+    auto lines = lines_of(table);
     std::vector<std::string> found;
     for (const Mutant &mutant : mutants) {
         const auto at = lines.find(std::string(mutant.name));

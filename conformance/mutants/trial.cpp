@@ -17,7 +17,8 @@ tl::expected<fs::path, std::string> program_of(const Mutant &mutant, bool mutate
 
 tl::expected<fs::path, std::string> library_of(const Mutant &mutant, bool mutated) {
     if (mutant.base == Base::guard) return simulated_device();
-    if (mutant.base == Base::variant && mutated) return mutant_file("variants/hbf_plugin_" + std::string(mutant.variant) + ".so");
+    if (mutant.base == Base::variant && mutated)
+        return mutant_file("variants/hbf_plugin_" + std::string(mutant.variant) + ".so");
     return inject_plugin();
 }
 
