@@ -19,7 +19,7 @@ inline constexpr uint64_t enough_sightings = 7;
 
 struct Budget {
     double least_s = 0.2; // of the shape and its controls together
-    double most_s = 5;    // what a busy machine is given until the controls were seen
+    double most_s = 5;    // what a busy machine is given until a control was seen
     uint64_t sightings = enough_sightings;
 };
 
@@ -31,9 +31,9 @@ struct ControlResult {
 };
 
 enum class Finding : uint8_t {
-    holds,        // no violation, and the gating controls were seen often enough
-    violated,     // seen twice, or once with the controls seen again afterwards
-    inconclusive, // the gating controls were not seen often enough in the time given
+    holds,        // no violation, and a control was seen often enough
+    violated,     // seen twice, or once with the control seen again afterwards
+    inconclusive, // no control was seen often enough in the time given
 };
 
 struct Report {
@@ -43,11 +43,11 @@ struct Report {
     std::vector<ControlResult> controls;
     std::vector<Dump> dumps;
     unsigned configs = 0; // tried
-    Config best;          // showed the gating control most often
+    Config best;          // showed controls most often
     Finding finding = Finding::inconclusive;
 
     uint64_t violations() const { return histogram.violations(*shape); }
-    // That a violation as frequent as the rarest gating control would have been seen in this time.
+    // That a violation as frequent as the control seen most often would have been seen in this time; 0 without one.
     double confidence() const;
 };
 

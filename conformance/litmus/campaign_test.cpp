@@ -29,7 +29,7 @@ TEST(Confidence, NeedsTheSightingsOfThePoissonLaw) {
 TEST(Campaign, HoldsWhenTheControlWasSeen) {
     const Memory memory;
     Harness harness(2, memory.arena(), 1);
-    const ShapeTest test = sound({{always, "none", true}});
+    const ShapeTest test = sound({{always, "none"}});
     const Report report = run_campaign(harness, test, {0.01, 10}, 1);
     EXPECT_EQ(report.finding, Finding::holds);
     EXPECT_GE(report.controls[0].seen, 7u);
@@ -38,20 +38,20 @@ TEST(Campaign, HoldsWhenTheControlWasSeen) {
     EXPECT_THAT(observation_line(*report.shape, report.histogram), HasSubstr("Observation sound Never 0/"));
 }
 
-TEST(Campaign, IsInconclusiveWhenAControlThatGatesWasNot) {
+TEST(Campaign, IsInconclusiveWhenNoControlWasSeen) {
     const Memory memory;
     Harness harness(2, memory.arena(), 1);
-    const ShapeTest test = sound({{always, "none", true}, {never, "none", true}});
+    const ShapeTest test = sound({{never, "none"}});
     const Report report = run_campaign(harness, test, {0.01, 0.2}, 1);
     EXPECT_EQ(report.finding, Finding::inconclusive);
     EXPECT_EQ(report.confidence(), 0);
-    EXPECT_THAT(score_line(report), StartsWith("mutation score 1/2, weakest never 0/s"));
+    EXPECT_THAT(score_line(report), StartsWith("mutation score 0/1, weakest never 0/s"));
 }
 
-TEST(Campaign, OneThatDoesNotGateIsOnlyScored) {
+TEST(Campaign, OneControlOfSeveralIsEnough) {
     const Memory memory;
     Harness harness(2, memory.arena(), 1);
-    const ShapeTest test = sound({{always, "none", true}, {never, "none", false}});
+    const ShapeTest test = sound({{always, "none"}, {never, "none"}});
     const Report report = run_campaign(harness, test, {0.01, 10}, 1);
     EXPECT_EQ(report.finding, Finding::holds);
     EXPECT_THAT(score_line(report), HasSubstr("mutation score 1/2"));
@@ -60,7 +60,7 @@ TEST(Campaign, OneThatDoesNotGateIsOnlyScored) {
 TEST(Campaign, IsViolatedByWhatIsSeenTwice) {
     const Memory memory;
     Harness harness(2, memory.arena(), 1);
-    ShapeTest test = sound({{always, "none", true}});
+    ShapeTest test = sound({{always, "none"}});
     test.shape = always;
     test.shape.rule = Rule::forbidden;
     const Report report = run_campaign(harness, test, {0.01, 10}, 1);
@@ -77,11 +77,15 @@ TEST(Campaign, FindsEachShapeMutated) {
     Harness harness(2, memory.arena(), 1);
     for (const ShapeTest &test : tests()) {
         if (test.shape.agents.size() > 2) continue;
-        ShapeTest mutant = test;
-        for (const Control &control : test.controls)
-            if (control.gates) mutant.shape.agents = control.shape.agents, mutant.shape.asked = control.shape.asked;
-        const Report report = run_campaign(harness, mutant, {0.05, 20}, 1);
-        EXPECT_EQ(report.finding, Finding::violated) << test.shape.name << ": " << score_line(report);
+        for (const Control &control : test.controls) {
+            if (control.mutation != "order turned round" && !total_store_order)
+                continue; // an emulated machine may not show it
+            ShapeTest mutant = test;
+            mutant.shape.agents = control.shape.agents;
+            mutant.shape.asked = control.shape.asked;
+            const Report report = run_campaign(harness, mutant, {0.05, 20}, 1);
+            EXPECT_EQ(report.finding, Finding::violated) << control.shape.name << ": " << score_line(report);
+        }
     }
 }
 

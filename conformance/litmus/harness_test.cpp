@@ -86,7 +86,8 @@ TEST(Harness, PlantedViolationsAreSeenAndDumped) {
     for (const ShapeTest &test : tests()) {
         if (test.shape.agents.size() > 2) continue;
         for (const Control &control : test.controls) {
-            if (!control.gates) continue;
+            if (control.mutation != "order turned round" && !total_store_order)
+                continue; // an emulated machine may not show it
             Shape planted = control.shape;
             planted.rule = Rule::forbidden;
             uint64_t seen = 0;

@@ -10,10 +10,10 @@
 
 namespace hbf::litmus {
 
+// One of a shape's controls must be seen often enough, else its result is inconclusive.
 struct Control {
     Shape shape;
     std::string_view mutation; // "no fence", "order turned round", ...
-    bool gates;                // must be seen often enough here, else the shape's result is inconclusive
 };
 
 struct ShapeTest {

@@ -48,7 +48,8 @@ void run_between_cpus(Context &context, Run run, std::string_view fault_class, c
         const auto begin = measure::Clock::now();
         const auto spent = [&] { return measure::seconds_between(begin, measure::Clock::now()); };
         const double least = context.budget_s() / static_cast<double>(tiers.size());
-        while (spent() < least || (!sightings.enough() && spent() < patience_s(context))) {
+        for (unsigned slice = 0; slice < 10 || spent() < least || (!sightings.enough() && spent() < patience_s(context));
+             ++slice) {
             sound.add(run(threads, memory, Access::atomic, slice_s, random()));
             context.count_check();
             if (sound.bad != 0) {

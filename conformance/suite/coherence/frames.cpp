@@ -30,13 +30,13 @@ void Leases::drain(uint32_t frame) const noexcept {
     for (Patience patience; held_[frame].count.load(std::memory_order_seq_cst) != 0;) patience.wait();
 }
 
-void Leases::let_use() noexcept {
+void Leases::let_use(uint64_t turns) const noexcept {
+    const uint64_t enough = uses_.load(std::memory_order_relaxed) + turns;
     const auto begin = measure::Clock::now();
     Patience patience;
-    while (uses_.load(std::memory_order_relaxed) == used_ &&
-           measure::seconds_between(begin, measure::Clock::now()) < 0.02) // the user may be gone, or get no CPU
+    while (uses_.load(std::memory_order_relaxed) < enough &&
+           measure::seconds_between(begin, measure::Clock::now()) < 0.05) // the user may be gone, or get no CPU
         patience.wait();
-    used_ = uses_.load(std::memory_order_relaxed);
 }
 
 hbf_command flush_all(const hbf_region_info &region) {

@@ -27,8 +27,8 @@ public:
     void publish(uint32_t frame) noexcept { current_.store(frame, std::memory_order_seq_cst); }
     void close() noexcept { publish(none); }
     void drain(uint32_t frame) const noexcept; // until nobody holds it
-    // The mover's: gives users a turn between two moves. Without it they hardly ever find the granule at rest.
-    void let_use() noexcept;
+    // The mover's: lets users finish so many turns between two moves. Without it they hardly ever find the granule at rest.
+    void let_use(uint64_t turns = 1) const noexcept;
 
 private:
     struct alignas(64) Count {
@@ -37,7 +37,6 @@ private:
     std::atomic<uint32_t> current_{none};
     std::array<Count, most_frames> held_;
     std::atomic<uint64_t> uses_{0};
-    uint64_t used_ = 0;
 };
 
 // Frames of one granule each in tiers that the CPU maps, and a queue that moves between them.

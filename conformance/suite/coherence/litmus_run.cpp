@@ -89,7 +89,7 @@ void need_agents(Context &context, unsigned agents, std::string_view for_what) {
 }
 
 double patience_s(const Context &context) {
-    return static_cast<double>(context.scaled(6, 30, 120));
+    return static_cast<double>(context.scaled(10, 30, 120));
 }
 
 Series outcomes_of(const litmus::Shape &shape, const litmus::Histogram &histogram) {
@@ -125,7 +125,7 @@ void run_shape(Context &context, std::string_view name) {
     case litmus::Finding::violated:
         fail_shape(context, device, ground, report);
     case litmus::Finding::inconclusive:
-        context.inconclusive(fmt::format("{} in {} instances, but its control was not seen {} times: {}",
+        context.inconclusive(fmt::format("{} in {} instances, but none of its controls was seen {} times: {}",
                                          report.violations() ? "one violation" : "no violation", report.histogram.instances,
                                          litmus::enough_sightings, score_line(report)));
     case litmus::Finding::holds:

@@ -45,6 +45,7 @@ public:
 
     // Into a region allocated for it, the old one poisoned and freed once nobody holds it.
     void move(Mobile &mobile) {
+        mobile.leases.let_use(2); // one of them began after all that happened so far
         const uint32_t from = mobile.now, to = (from + 1) % Leases::most_frames;
         mobile.infos[to] = device_.must_alloc(tier(), size_, 64);
         device_.must_run(queue_, move_commands(device_, mobile.infos[to], mobile.infos[from], size_));
@@ -193,7 +194,8 @@ HBF_CASE("coherence.migration.stale_mapping", {.rules = {"HBF-TIER-6", "HBF-QUEU
     uint64_t moves = 0, reads = 0;
     run_beside(
         [&](Over &over) {
-            while (!over && context.time_left()) recycler.move(recycler.mobiles[moves++ % recycler.mobiles.size()]);
+            while (!over && (context.time_left() || moves < 30))
+                recycler.move(recycler.mobiles[moves++ % recycler.mobiles.size()]);
         },
         [&](Over &over) {
             Random random(context.seed() + 1);
