@@ -24,6 +24,7 @@ struct Mutant {
     std::string_view description;
     Base base = Base::sim;
     std::string_view fault = {};           // sim, host, variant: for inject.fault, "drop-tail,bytes=1"
+    std::string_view given = {};           // no mutant's, but what the whole thing meets too: a fault below `fault`
     std::string_view variant = {};         // variant: hbf_plugin_VARIANT.so; guard: hbf-case-VARIANT
     std::vector<std::string_view> killers; // names of cases, each of which must find it
     // More for the plugin: {"sim.seed", "7"}. "@folder" is an empty folder made for each case that is run.

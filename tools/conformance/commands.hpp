@@ -12,6 +12,7 @@
 namespace hbf::tools {
 
 Command conformance_diff_command();
+Command conformance_mutants_command();
 Command conformance_statement_command();
 Command conformance_package_command();
 Command conformance_verify_command();
