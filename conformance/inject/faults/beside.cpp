@@ -33,20 +33,23 @@ public:
         if (status != HBF_OK || !usable(out, HBF_REGION_INFO_MIN_SIZE)) return status;
         std::lock_guard lock(mutex_);
         const auto last = last_.find(out->tier);
-        if (last != last_.end()) next_[last->second] = out->region;
+        if (last != last_.end() && before()) next_[out->region] = last->second;
+        if (last != last_.end() && !before()) next_[last->second] = out->region;
         last_[out->tier] = out->region;
         return status;
     }
     bool eligible(const hbf_command &command) override {
         const Span range = destination(command);
-        return DataFault::eligible(command) && range.offset + range.size == region_size(range.region) &&
-               neighbour(range.region);
+        const bool at_edge = before() ? range.offset == 0 : range.offset + range.size == region_size(range.region);
+        return DataFault::eligible(command) && at_edge && neighbour(range.region);
     }
     void change(const Hit &hit) override {
-        if (const hbf_region next = neighbour(hit.written.region)) edit({next, 0, 1}, flip);
+        if (const hbf_region other = neighbour(hit.written.region))
+            edit({other, before() ? region_size(other) - 1 : 0, 1}, flip);
     }
 
 private:
+    bool before() const { return settings().text("side") == "before"; }
     hbf_region neighbour(hbf_region region) {
         std::lock_guard lock(mutex_);
         const auto found = next_.find(region);
@@ -57,7 +60,12 @@ private:
     std::map<uint32_t, hbf_region> last_; // by tier
 };
 HBF_FAULT(NeighbourWrite, "neighbour-write", "a copy or fill that ends with its region goes on in the one made after it",
-          parameter::tier);
+          parameter::tier,
+          {.key = "side",
+           .kind = Parameter::word,
+           .preset = "after",
+           .line = "or one that starts with its region begins in the one made before it",
+           .choices = {"after", "before"}});
 
 } // namespace
 } // namespace hbf::inject

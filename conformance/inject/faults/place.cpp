@@ -100,16 +100,30 @@ public:
     using CommandFault::CommandFault;
 
     bool eligible(const hbf_command &command) override {
-        return is_data(command) && in_tier(command) &&
-               kept(destination(command).offset, settings().number("bits")) != destination(command).offset;
+        const uint64_t *const offset = offset_of(command);
+        return offset && in_tier(command) && kept(*offset, settings().number("bits")) != *offset;
     }
     void change(hbf_command &command) override {
-        uint64_t &offset = *destination_offset(command);
+        uint64_t &offset = *const_cast<uint64_t *>(offset_of(command));
         offset = kept(offset, settings().number("bits"));
+    }
+
+private:
+    // The one that is asked for; nullptr where the command has none.
+    const uint64_t *offset_of(const hbf_command &command) const {
+        const std::string &of = settings().text("of");
+        if (command.kind == HBF_COMMAND_FILL) return of == "any" || of == "fill" ? &command.u.fill.dst_offset : nullptr;
+        if (command.kind != HBF_COMMAND_COPY || of == "fill") return nullptr;
+        return of == "source" ? &command.u.copy.src_offset : &command.u.copy.dst_offset;
     }
 };
 HBF_FAULT(TruncatedOffset, "offset-truncated-32bit", "an offset of 4 GiB and more loses its high bits", parameter::tier,
-          bits);
+          bits,
+          {.key = "of",
+           .kind = Parameter::word,
+           .preset = "any",
+           .line = "which: of any destination, a copy's, a fill's, or a copy's source",
+           .choices = {"any", "copy", "fill", "source"}});
 
 } // namespace
 } // namespace hbf::inject

@@ -42,7 +42,7 @@ std::vector<hbf_command> batch_with(const Pair &pair, const hbf_command &bad, ui
 
 HBF_CASE("dma.batch.refused_leaves_nothing",
          {.rules = {"HBF-DMA-1", "HBF-ABI-13"},
-          .kills = {"refused_batch_half_run", "refused_batch_spends_value", "refused_batch_value_set"},
+          .kills = {"range_unchecked", "refused_batch_half_run", "refused_batch_spends_value", "refused_batch_value_set"},
           .needs = need::cpu_tier}) {
     Instance &device = context.device();
     for (const Route &route : routes_from_cpu(device)) {

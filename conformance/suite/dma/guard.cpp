@@ -40,10 +40,11 @@ void with_neighbours(Context &context, const Route &route) {
     above.verify(context, "after commands up to the ends of the region beside it");
 }
 
-HBF_CASE("dma.copy.guard_bytes_untouched", {.rules = {"HBF-DMA-2"},
-                                            .kills = {"m18_writes_guard_byte", "guard_byte_before", "guard_byte_of_fill",
-                                                      "neighbour_region_written", "source_changed"},
-                                            .needs = need::cpu_tier}) {
+HBF_CASE("dma.copy.guard_bytes_untouched",
+         {.rules = {"HBF-DMA-2"},
+          .kills = {"m18_writes_guard_byte", "guard_byte_before", "guard_byte_of_fill", "neighbour_region_written",
+                    "neighbour_region_before", "source_changed"},
+          .needs = need::cpu_tier}) {
     Instance &device = context.device();
     for (const Route &route : routes_both(device)) with_neighbours(context, route);
     for (const Route &route : routes_within(device)) with_neighbours(context, route);

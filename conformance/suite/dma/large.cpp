@@ -144,7 +144,8 @@ bool in_registered_memory(Context &context) {
 }
 
 HBF_CASE("dma.copy.over_4gib", {.rules = {"HBF-DMA-2"},
-                                .kills = {"m12_len_truncated_32bit", "offset_truncated_32bit"},
+                                .kills = {"m12_len_truncated_32bit", "offset_truncated_32bit", "offset_of_fill_truncated",
+                                          "offset_of_source_truncated"},
                                 .needs = need::cpu_tier,
                                 .limit_s = 60}) {
     Instance &device = context.device();

@@ -8,7 +8,7 @@ namespace {
 constexpr uint64_t size = 4096;
 
 HBF_CASE("tier.name.plain_only", {.rules = {"HBF-TIER-7", "HBF-SEC-4"},
-                                  .kills = {"any_name_ok", "longest_name_refused"},
+                                  .kills = {"any_name_ok", "longest_name_refused", "unnamed_open_ok"},
                                   .needs = need::persistent}) {
     Instance &device = context.device();
     const uint32_t tier = device.persistent_tier();
