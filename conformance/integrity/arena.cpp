@@ -20,8 +20,7 @@ uint64_t room_in(const hbf_tier_info &tier, uint64_t wanted, uint64_t share) {
 
 } // namespace
 
-Arena::Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes,
-             uint64_t share)
+Arena::Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes, uint64_t share)
     : device_(&device), regions_(device), access_(device),
       queue_(std::make_unique<conformance::Queue>(device, std::min(depth, device.queue_info().max_depth))) {
     for (const uint32_t tier : tiers) {

@@ -27,9 +27,9 @@ public:
     };
 
     // `tiers`: where to test, all reached by commands. `bytes`: of each region, a multiple of 4096; at most one part
-    // in `share` of what is free in the tier, and `skipped` says which tiers have no room. Trouble of the plugin's is a conformance::Verdict.
-    Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes,
-          uint64_t share = 8);
+    // in `share` of what is free in the tier, and `skipped` says which tiers have no room. Trouble of the plugin's is a
+    // conformance::Verdict.
+    Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes, uint64_t share = 8);
     ~Arena();
     Arena(const Arena &) = delete;
     Arena &operator=(const Arena &) = delete;

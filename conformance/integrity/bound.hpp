@@ -8,8 +8,8 @@
 
 namespace hbf::integrity {
 
-// The highest mean that still yields `errors` events or fewer with probability 1 - confidence. 0 errors: -ln(1 - confidence),
-// 3.00 at 95 %, 6.91 at 99.9 %. confidence in (0, 1).
+// The highest mean that still yields `errors` events or fewer with probability 1 - confidence. 0 errors: -ln(1 -
+// confidence), 3.00 at 95 %, 6.91 at 99.9 %. confidence in (0, 1).
 double poisson_upper(uint64_t errors, double confidence);
 
 // Bits to compare without an error to prove a rate below `rate` per bit. rate > 0.

@@ -21,13 +21,13 @@ namespace hbf::integrity {
 inline constexpr double default_seconds = 30;
 
 struct CorruptionOptions {
-    std::vector<std::string> pairs;   // "dram0->hbf0", or "dram0": every pair it is part of; empty: all
+    std::vector<std::string> pairs;    // "dram0->hbf0", or "dram0": every pair it is part of; empty: all
     std::vector<std::string> patterns; // ids or names; empty: all but bit_fade
-    uint64_t iterations = 0;          // 0: no limit
-    double seconds = 0;               // 0: none given
-    uint64_t bytes = 0;               // of each region; 0: 256 MiB, less where there is less room
-    double confidence = 0, rate = 0;  // 0.999 and 1e-13: go on until this rate is excluded; 0: not asked for
-    double idle_s = 300;              // of bit_fade
+    uint64_t iterations = 0;           // 0: no limit
+    double seconds = 0;                // 0: none given
+    uint64_t bytes = 0;                // of each region; 0: 256 MiB, less where there is less room
+    double confidence = 0, rate = 0;   // 0.999 and 1e-13: go on until this rate is excluded; 0: not asked for
+    double idle_s = 300;               // of bit_fade
     uint32_t seed = 1;
 };
 
@@ -45,14 +45,14 @@ struct CorruptionRun {
     bool emulated = false; // the device or a tier of it
     CorruptionOptions options;
     std::vector<Pattern> patterns;
-    std::string plan;      // how far it goes, in words
+    std::string plan;       // how far it goes, in words
     double bits_wanted = 0; // of --confidence and --rate, 0: none
     Tally tally;
     uint64_t iterations = 0; // whole ones
     double seconds = 0;
     std::vector<std::string> notes;
     bool interrupted = false;
-    std::string trouble; // the plugin or the machine failed: no verdict on the data
+    std::string trouble;  // the plugin or the machine failed: no verdict on the data
     bool nothing = false; // no pair could be tested
     std::string self_test;
     bool self_test_passed = true;

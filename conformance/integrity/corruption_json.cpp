@@ -105,33 +105,35 @@ std::string corruption_json(const CorruptionRun &run, const std::vector<std::str
     auto classes = Json::object();
     for (const auto &[name, count] : tally.classes) classes.set(name, count);
     const double bits = tally.bits_compared();
-    auto out = Json::object({{"schema", "hbf.corruption"},
-                             {"schema_version", 1},
-                             {"command_line", Json::array_of(command_line)},
-                             {"outcome", outcomes[static_cast<size_t>(outcome_of(run))]},
-                             {"outcome_text", outcome_text(run)},
-                             {"interrupted", run.interrupted},
-                             {"emulated", run.emulated},
-                             {"plugin", Json::object({{"name", run.plugin}, {"version", run.plugin_version}, {"path", run.library}})},
-                             {"device", Json::object({{"id", run.device}, {"name", run.device_name}})},
-                             {"inject", run.inject},
-                             {"self_test", run.self_test},
-                             {"self_test_passed", run.self_test_passed},
-                             {"seed", run.options.seed},
-                             {"patterns", names},
-                             {"plan", run.plan},
-                             {"iterations", run.iterations},
-                             {"seconds", run.seconds},
-                             {"bits_compared", bits},
-                             {"incidents", tally.incidents},
-                             {"crc_checked", tally.crc_checked},
-                             {"crc_wrong", tally.crc_wrong},
-                             {"verdict", tally.verdict()},
-                             {"bound", bound_text(tally.incidents, bits)}});
+    auto out = Json::object(
+        {{"schema", "hbf.corruption"},
+         {"schema_version", 1},
+         {"command_line", Json::array_of(command_line)},
+         {"outcome", outcomes[static_cast<size_t>(outcome_of(run))]},
+         {"outcome_text", outcome_text(run)},
+         {"interrupted", run.interrupted},
+         {"emulated", run.emulated},
+         {"plugin", Json::object({{"name", run.plugin}, {"version", run.plugin_version}, {"path", run.library}})},
+         {"device", Json::object({{"id", run.device}, {"name", run.device_name}})},
+         {"inject", run.inject},
+         {"self_test", run.self_test},
+         {"self_test_passed", run.self_test_passed},
+         {"seed", run.options.seed},
+         {"patterns", names},
+         {"plan", run.plan},
+         {"iterations", run.iterations},
+         {"seconds", run.seconds},
+         {"bits_compared", bits},
+         {"incidents", tally.incidents},
+         {"crc_checked", tally.crc_checked},
+         {"crc_wrong", tally.crc_wrong},
+         {"verdict", tally.verdict()},
+         {"bound", bound_text(tally.incidents, bits)}});
     auto bounds = Json::array();
     for (const double confidence : {0.95, 0.999}) {
         if (bits <= 0) break;
-        bounds.push(Json::object({{"confidence", confidence}, {"rate_below", poisson_upper(tally.incidents, confidence) / bits}}));
+        bounds.push(
+            Json::object({{"confidence", confidence}, {"rate_below", poisson_upper(tally.incidents, confidence) / bits}}));
     }
     out.set("bounds", bounds).set("pairs", pairs).set("fault_classes", classes).set("aggregate", json_of(tally.lanes));
     out.set("errors", errors).set("errors_kept_at_most", Tally::most_records);

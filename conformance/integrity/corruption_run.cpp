@@ -114,8 +114,8 @@ private:
             }
             const auto from = *index(text.substr(0, arrow)), to = *index(arrow == text.npos ? text : text.substr(arrow + 2));
             for (const auto &pair : out) {
-                const bool taken = arrow == text.npos ? pair.first == from || pair.second == from
-                                                      : pair == TierPair{from, to};
+                const bool taken =
+                    arrow == text.npos ? pair.first == from || pair.second == from : pair == TierPair{from, to};
                 if (taken && std::find(some.begin(), some.end(), pair) == some.end()) some.push_back(pair);
             }
         }
@@ -262,7 +262,8 @@ Counters device_counters(const conformance::Instance &device) {
     Counters out;
     if (!device.health_table()) return out;
     for (const auto &reading : device.must_read_health())
-        if (reading.kind == HBF_READING_COUNTER && std::string_view(reading.unit) == "errors") out.emplace_back(reading.name, reading.value);
+        if (reading.kind == HBF_READING_COUNTER && std::string_view(reading.unit) == "errors")
+            out.emplace_back(reading.name, reading.value);
     return out;
 }
 
@@ -278,9 +279,8 @@ tl::expected<std::vector<Pattern>, std::string> chosen_patterns(const std::vecto
     for (const auto &name : names) {
         const auto pattern = pattern_from(name);
         if (!pattern)
-            return tl::unexpected(
-                fmt::format("--pattern {}: there is none of that name{}; p0 to p11, or a name of --help", name,
-                            did_you_mean(name, known)));
+            return tl::unexpected(fmt::format("--pattern {}: there is none of that name{}; p0 to p11, or a name of --help",
+                                              name, did_you_mean(name, known)));
         if (std::find(out.begin(), out.end(), *pattern) == out.end()) out.push_back(*pattern);
     }
     return out;

@@ -83,15 +83,17 @@ Outcome outcome_of(const CorruptionRun &run) {
     if (run.interrupted) return Outcome::interrupted;
     if (!run.trouble.empty() || !run.self_test_passed) return Outcome::undecided;
     if (run.nothing) return Outcome::nothing;
-    const bool reached = std::all_of(tally.pairs.begin(), tally.pairs.end(), [](const auto &pair) { return pair.bytes != 0; });
+    const bool reached =
+        std::all_of(tally.pairs.begin(), tally.pairs.end(), [](const auto &pair) { return pair.bytes != 0; });
     return reached && tally.bits_compared() >= run.bits_wanted ? Outcome::pass : Outcome::undecided;
 }
 
 std::string outcome_text(const CorruptionRun &run) {
     const auto &tally = run.tally;
-    const std::string wrong = tally.wrong_words() != 0 ? fmt::format("{} wrong words; {}", tally.wrong_words(), tally.verdict())
-                              : tally.crc_wrong != 0   ? "checksums that are not those of the bytes read"
-                                                       : "";
+    const std::string wrong = tally.wrong_words() != 0
+                                  ? fmt::format("{} wrong words; {}", tally.wrong_words(), tally.verdict())
+                              : tally.crc_wrong != 0 ? "checksums that are not those of the bytes read"
+                                                     : "";
     switch (outcome_of(run)) {
     case Outcome::pass:
         return "pass: no byte was wrong";
@@ -115,14 +117,15 @@ std::string outcome_text(const CorruptionRun &run) {
 std::string corruption_text(const CorruptionRun &run) {
     std::string out = fmt::format("{} ({} {}, {}){}\n", run.device_name.empty() ? run.device : run.device_name, run.plugin,
                                   run.plugin_version, run.library, run.emulated ? ": EMULATED" : "");
-    if (!run.inject.empty()) out += coloured(fmt::format("faults injected on purpose: {}", run.inject), Colour::yellow) + "\n";
+    if (!run.inject.empty())
+        out += coloured(fmt::format("faults injected on purpose: {}", run.inject), Colour::yellow) + "\n";
     if (!run.said && !run.self_test.empty()) out += run.self_test + "\n";
     if (!run.said && !run.plan.empty()) out += "how far: " + run.plan + "\n";
     std::string names;
     for (const auto pattern : run.patterns)
         names += fmt::format("{}{} {}", names.empty() ? "" : ", ", info_of(pattern).id, info_of(pattern).name);
-    out += fmt::format("patterns: {}; seed {:#x}; {} whole iteration{} in {:.1f} s\n\n", names, run.options.seed, run.iterations,
-                       run.iterations == 1 ? "" : "s", run.seconds);
+    out += fmt::format("patterns: {}; seed {:#x}; {} whole iteration{} in {:.1f} s\n\n", names, run.options.seed,
+                       run.iterations, run.iterations == 1 ? "" : "s", run.seconds);
     if (!run.tally.pairs.empty()) out += pairs_table(run) + "\n";
     out += errors(run.tally);
     for (const auto &note : run.notes) out += note + "\n";
@@ -133,12 +136,15 @@ std::string corruption_text(const CorruptionRun &run) {
     for (const auto &change : run.counter_changes) out += fmt::format("error counter: {}\n", change);
     if (run.tally.bits_compared() > 0)
         out += fmt::format("{} (for independent errors; a weak cell outside the coverage was not asked)\n",
-                           run.options.rate > 0 ? bound_text(run.tally.incidents, run.tally.bits_compared(), run.options.confidence)
-                                                : bound_text(run.tally.incidents, run.tally.bits_compared()));
+                           run.options.rate > 0
+                               ? bound_text(run.tally.incidents, run.tally.bits_compared(), run.options.confidence)
+                               : bound_text(run.tally.incidents, run.tally.bits_compared()));
     const auto outcome = outcome_of(run);
-    return out + coloured(outcome_text(run), outcome == Outcome::pass   ? Colour::green
-                                             : outcome == Outcome::fail ? Colour::red
-                                                                        : Colour::yellow) + "\n";
+    return out +
+           coloured(outcome_text(run), outcome == Outcome::pass   ? Colour::green
+                                       : outcome == Outcome::fail ? Colour::red
+                                                                  : Colour::yellow) +
+           "\n";
 }
 
 } // namespace hbf::integrity

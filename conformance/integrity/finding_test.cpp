@@ -96,12 +96,13 @@ TEST(Rereads, TellReadFromStorage) {
 }
 
 // A line that holds `actual` data where `due` belongs.
-Origin origin_in_line(const Datum &due, const Datum &actual, uint64_t at, uint64_t from, const Datum *before = nullptr) {
+Origin origin_in_line(const Datum &due, const Datum &actual, uint64_t at, uint64_t from, const Datum *before = nullptr,
+                      const Datum *poison = nullptr) {
     std::array<std::byte, line_size> line;
     generate(actual, line.data(), line.size(), from);
     WrongWord word{at, word_of(due, at), 0};
     std::memcpy(&word.actual, line.data(), 8);
-    return origin_of({due, before, 64 << 20}, word, std::span<const std::byte>(line).subspan(8));
+    return origin_of({due, before, 64 << 20, poison}, word, std::span<const std::byte>(line).subspan(8));
 }
 
 TEST(Origin, OfWholeLines) {
@@ -114,7 +115,7 @@ TEST(Origin, OfWholeLines) {
     EXPECT_EQ(origin.fault_class, fault::stale);
     EXPECT_EQ(origin.back, 2u);
     EXPECT_EQ(origin_in_line(due, complement, 4096, 4096).fault_class, fault::not_written);
-    EXPECT_EQ(origin_in_line(due, poison, 4096, 4096, &poison).fault_class, fault::not_written);
+    EXPECT_EQ(origin_in_line(due, poison, 4096, 4096, nullptr, &poison).fault_class, fault::not_written);
     origin = origin_in_line(due, due, 4096, 4096 + (2 << 20));
     EXPECT_EQ(origin.fault_class, fault::misplaced);
     EXPECT_EQ(origin.address, 4096u + (2 << 20));

@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint64_t page_size_4k = 4096;
 constexpr double nearly_all = 0.9;
-constexpr uint64_t enough_flips = 3;      // below, a lane is a coincidence
-constexpr unsigned lowest_bit = 8;        // of addresses: below, modulo-20 looks at one value only, and lanes say more
-constexpr size_t enough_addresses = 16;   // below, every address bit agrees by chance
+constexpr uint64_t enough_flips = 3;    // below, a lane is a coincidence
+constexpr unsigned lowest_bit = 8;      // of addresses: below, modulo-20 looks at one value only, and lanes say more
+constexpr size_t enough_addresses = 16; // below, every address bit agrees by chance
 
 double share(uint64_t part, uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);

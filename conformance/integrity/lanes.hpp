@@ -14,7 +14,7 @@ namespace hbf::integrity {
 
 class Lanes {
 public:
-    static constexpr unsigned widest = 512;   // lanes: bits of a 64-byte line
+    static constexpr unsigned widest = 512;    // lanes: bits of a 64-byte line
     static constexpr size_t most_pages = 4096; // pages told apart; further ones are counted together
 
     void add(uint64_t address, uint64_t expected, uint64_t actual); // a word of 8 bytes at a logical address

@@ -63,16 +63,14 @@ Origin flips(uint64_t flipped, uint64_t actual) {
 
 Origin origin_of(const Surroundings &around, const WrongWord &word, std::span<const std::byte> following) {
     const uint64_t flipped = word.expected ^ word.actual;
-    if (around.before && word.actual == word_of(*around.before, word.address)) {
+    const auto held = [&](const Datum *datum) { return datum && word.actual == word_of(*datum, word.address); };
+    if (held(around.poison)) return {fault::not_written, "never written: still the poison", std::nullopt, 0};
+    if (held(around.before) && (around.before->generation < around.due.generation || !around.due.hashed())) {
         const auto &before = *around.before;
-        if (before.generation == 0) return {fault::not_written, "never written: still the poison", std::nullopt, 0};
-        if (before.generation < around.due.generation || !around.due.hashed()) {
-            const uint32_t back = around.due.generation - before.generation;
-            return {fault::stale,
-                    fmt::format("stale: {} of generation {}, {} before", info_of(before.pattern).name, before.generation,
-                                back),
-                    std::nullopt, back};
-        }
+        const uint32_t back = around.due.generation - before.generation;
+        return {fault::stale,
+                fmt::format("stale: {} of generation {}, {} before", info_of(before.pattern).name, before.generation, back),
+                std::nullopt, back};
     }
     if (around.due.pattern == Pattern::own_address) {
         const uint64_t address = around.due.pass % 2 == 1 ? ~word.actual : word.actual;
@@ -92,12 +90,12 @@ Origin origin_of(const Surroundings &around, const WrongWord &word, std::span<co
         std::memcpy(&one, following.data() + at, sizeof one);
         next.push_back(one);
     }
-    const auto cause =
-        measure::find_cause(around.due.key(), around.size, word.address + shift / 8,
-                            static_cast<uint32_t>(word.expected >> shift), static_cast<uint32_t>(word.actual >> shift), next);
+    const auto cause = measure::find_cause(around.due.key(), around.size, word.address + shift / 8,
+                                           static_cast<uint32_t>(word.expected >> shift),
+                                           static_cast<uint32_t>(word.actual >> shift), next);
     // Flips are counted over the whole word.
-    const bool known = cause.kind == Cause::Kind::poison || cause.kind == Cause::Kind::stale ||
-                       cause.kind == Cause::Kind::misplaced;
+    const bool known =
+        cause.kind == Cause::Kind::poison || cause.kind == Cause::Kind::stale || cause.kind == Cause::Kind::misplaced;
     return known ? of_cause(cause) : flips(flipped, word.actual);
 }
 

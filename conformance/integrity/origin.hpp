@@ -21,8 +21,9 @@ struct Origin {
 
 struct Surroundings {
     Datum due;                     // what the place must hold
-    const Datum *before = nullptr; // what it held before, nullptr unknown; generation 0 is the poison
+    const Datum *before = nullptr; // what it held before, nullptr unknown
     uint64_t size = 0;             // of the buffer whose logical addresses start at 0
+    const Datum *poison = nullptr; // what it held before the first write of all, nullptr unknown
 };
 
 // `following`: the bytes after the wrong word, up to the end of its line; may be empty. [pure]

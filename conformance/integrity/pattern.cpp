@@ -16,12 +16,15 @@ constexpr std::array<PatternInfo, 12> table{{
     {Pattern::solid, "p1", "solid", "all bits 0; all bits 1", 2},
     {Pattern::checkerboard, "p2", "checkerboard", "0x55 and 0xaa, in turn by word, by 64-byte line and by 8 KiB row", 6},
     {Pattern::walking, "p3", "walking", "one bit set, then one bit clear, in 64, 256 and 512 bits", 6},
-    {Pattern::moving_inversions, "p4", "moving_inversions", "March C-: up w0, up r0w1, up r1w0, down r0w1, down r1w0, r0", 2},
+    {Pattern::moving_inversions, "p4", "moving_inversions", "March C-: up w0, up r0w1, up r1w0, down r0w1, down r1w0, r0",
+     2},
     {Pattern::own_address, "p5", "own_address", "each 8-byte word holds its address; then its complement", 2},
-    {Pattern::modulo_20, "p6", "modulo_20", "every 20th line written once, all others three times; only the 20ths are judged", 2},
+    {Pattern::modulo_20, "p6", "modulo_20",
+     "every 20th line written once, all others three times; only the 20ths are judged", 2},
     {Pattern::random, "p7", "random", "counter-based random words; bf16 values of small spread, as keys and values have", 2},
     {Pattern::block_move, "p8", "block_move", "granules moved from tier to tier, checked at the end of the way", 1},
-    {Pattern::switching, "p9", "switching", "0x5aa5a55a, 0x16, 0xb5 and words of 0 and 1 in turn: most lines switch at once", 4},
+    {Pattern::switching, "p9", "switching", "0x5aa5a55a, 0x16, 0xb5 and words of 0 and 1 in turn: most lines switch at once",
+     4},
     {Pattern::bit_fade, "p10", "bit_fade", "written, left alone, then read", 2},
     {Pattern::witness, "p11", "witness", "written once, read again for the whole run: storage against transfer", 1},
 }};
@@ -86,8 +89,7 @@ kernels::PatternKey Datum::key() const {
 
 uint64_t word_of(const Datum &datum, uint64_t address) {
     if (datum.hashed())
-        return kernels::pattern_word(datum.key(), address) |
-               uint64_t{kernels::pattern_word(datum.key(), address + 4)} << 32;
+        return kernels::pattern_word(datum.key(), address) | uint64_t{kernels::pattern_word(datum.key(), address + 4)} << 32;
     uint64_t value = 0;
     with_words(datum, [&](const auto &word) { value = word(address); });
     return value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test data: twelve patterns with ids that never change meaning, each a function of seed, generation and logical address,
-// so that nothing is stored to compare with and any byte can be judged wherever it turns up.
+// The test data: twelve patterns with ids that never change meaning, each a function of seed, generation and logical
+// address, so that nothing is stored to compare with and any byte can be judged wherever it turns up.
 //
 // p0 is the base of everything: words that tell where and when they belong. The others stress what p0 does not: all lines of
 // a bus at once, single lanes, neighbours, idle time.
@@ -50,13 +50,13 @@ struct Datum {
     uint32_t seed = 0;       // of the run and buffer
     uint32_t generation = 0; // of this write: later data never equals earlier data of the same place (p0)
 
-    bool hashed() const; // words that tell where they belong
+    bool hashed() const;             // words that tell where they belong
     kernels::PatternKey key() const; // of hashed data
     Datum earlier() const { return {pattern, pass, seed, generation - 1}; }
 };
 
-constexpr uint64_t word_size = 8;    // bytes compared and reported as one
-constexpr uint64_t line_size = 64;   // bytes: the full width of a burst, and the unit of modulo-20
+constexpr uint64_t word_size = 8;  // bytes compared and reported as one
+constexpr uint64_t line_size = 64; // bytes: the full width of a burst, and the unit of modulo-20
 constexpr uint64_t modulo = 20;
 
 uint64_t word_of(const Datum &datum, uint64_t address); // address: logical byte offset, multiple of 8

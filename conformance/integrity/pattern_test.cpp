@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "conformance/integrity/pattern.hpp"
-
 #include <bit>
 #include <cstring>
 #include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "conformance/integrity/pattern.hpp"
 
 namespace hbf::integrity {
 namespace {
@@ -23,8 +23,9 @@ std::string name_of(const Datum &datum) {
 }
 
 TEST(Patterns, IdsAreStable) {
-    const std::string_view frozen[] = {"address_hash", "solid",  "checkerboard", "walking",   "moving_inversions", "own_address",
-                                       "modulo_20",    "random", "block_move",   "switching", "bit_fade",          "witness"};
+    const std::string_view frozen[] = {"address_hash",      "solid",       "checkerboard", "walking",
+                                       "moving_inversions", "own_address", "modulo_20",    "random",
+                                       "block_move",        "switching",   "bit_fade",     "witness"};
     ASSERT_EQ(patterns().size(), 12u);
     for (size_t i = 0; i < 12; ++i) {
         EXPECT_EQ(patterns()[i].id, "p" + std::to_string(i));
@@ -44,7 +45,8 @@ TEST(Patterns, AnyPieceIsThatOfTheWhole) {
             std::memcpy(&word, whole.data() + at, sizeof word);
             ASSERT_EQ(word, word_of(datum, 4096 + at)) << name_of(datum) << " " << at;
         }
-        for (const auto &[offset, size] : {std::pair<size_t, size_t>{0, 1}, {7, 1}, {7, 2}, {3, 8191}, {4095, 4098}, {13, 0}}) {
+        for (const auto &[offset, size] :
+             {std::pair<size_t, size_t>{0, 1}, {7, 1}, {7, 2}, {3, 8191}, {4095, 4098}, {13, 0}}) {
             std::fill(piece.begin(), piece.end(), std::byte{0x33});
             generate(datum, piece.data(), size, 4096 + offset);
             ASSERT_EQ(std::memcmp(piece.data(), whole.data() + offset, size), 0) << name_of(datum) << " " << offset;
@@ -93,7 +95,8 @@ TEST(Patterns, ModuloTwentyJudgesEachLineInTurn) {
 // The lanes of a stuck line: what each pattern shows of it, both polarities together.
 TEST(Patterns, BothPolaritiesShowAnyStuckLane) {
     std::vector<std::byte> bytes(64 << 10), stuck;
-    for (const Pattern pattern : {Pattern::address_hash, Pattern::solid, Pattern::checkerboard, Pattern::walking, Pattern::random}) {
+    for (const Pattern pattern :
+         {Pattern::address_hash, Pattern::solid, Pattern::checkerboard, Pattern::walking, Pattern::random}) {
         for (const bool one : {false, true}) {
             for (unsigned lane = 0; lane < 64; lane += 7) {
                 uint64_t wrong = 0;

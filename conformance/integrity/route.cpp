@@ -63,7 +63,7 @@ bool Route::poison(uint32_t seed) {
         if (hooks_.stop()) return false;
         fill(to_->destination, datum, range);
     }
-    before_ = datum;
+    before_ = poison_ = datum;
     return true;
 }
 
@@ -146,7 +146,8 @@ void Route::check(const hbf_region_info &region, const Datum &due, uint64_t offs
         const bool neighbour = at == last + word_size && last != 0;
         if (!neighbour) ++tally_->incidents;
         // Of each run of wrong words the beginning, so that one lost granule does not fill the report.
-        if (wrong.size() < Route::most_located && (!neighbour || wrong.size() < Route::most_located / 2)) wrong.push_back(word);
+        if (wrong.size() < Route::most_located && (!neighbour || wrong.size() < Route::most_located / 2))
+            wrong.push_back(word);
         last = at;
     });
     if (count != 0) {

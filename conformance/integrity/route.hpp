@@ -16,9 +16,9 @@
 namespace hbf::integrity {
 
 struct Hooks {
-    std::function<bool()> stop = [] { return false; };       // asked between blocks
+    std::function<bool()> stop = [] { return false; };          // asked between blocks
     std::function<void(uint64_t bytes)> compared = [](auto) {}; // after each block
-    std::function<double()> now = [] { return 0.0; };        // seconds since the run began
+    std::function<double()> now = [] { return 0.0; };           // seconds since the run began
     std::function<std::optional<uint64_t>()> temperature = [] { return std::optional<uint64_t>(); };
 };
 
@@ -32,9 +32,9 @@ public:
     PairTally &pair() { return *pair_; }
     bool poison(uint32_t seed); // generation 0: what lies there before the first pass
 
-    bool pass(const Datum &datum);                           // write, copy, check
-    bool march(uint32_t seed, uint32_t generation);          // p4, uses two generations' worth of data
-    bool every_twentieth(const Datum &datum);                // p6
+    bool pass(const Datum &datum);                                       // write, copy, check
+    bool march(uint32_t seed, uint32_t generation);                      // p4, uses two generations' worth of data
+    bool every_twentieth(const Datum &datum);                            // p6
     bool block_move(uint32_t seed, uint32_t generation, unsigned moves); // p8: there and back again, each time elsewhere
     // p10, p11: the halves of a pass.
     bool put(const Datum &datum);
@@ -64,7 +64,7 @@ private:
     PairTally *pair_;
     Hooks hooks_;
     uint64_t bytes_;
-    std::optional<Datum> before_; // in the destination, before the datum under way
+    std::optional<Datum> before_, poison_; // in the destination: before the datum under way, and before the first
     size_t repeats_ = 0;
     static constexpr size_t most_located = 16; // words of one check that are looked into
 };

@@ -53,9 +53,12 @@ void Route::locate(const hbf_region_info &region, const Datum &due, const std::v
         record.reread = judge_rereads(word.expected, word.actual, record.again);
         if (straight) record.source_right = load_word(from_->source, record.offset) == word.expected;
 
-        const uint64_t next = record.offset - offset + word_size, line_end = next + (line_size - next % line_size) % line_size;
-        const std::span<const std::byte> following(bytes + std::min(next, size), std::min(line_end, size) - std::min(next, size));
-        record.origin = origin_of({due, before_ ? &*before_ : nullptr, bytes_}, word, following);
+        const uint64_t next = record.offset - offset + word_size,
+                       line_end = next + (line_size - next % line_size) % line_size;
+        const std::span<const std::byte> following(bytes + std::min(next, size),
+                                                   std::min(line_end, size) - std::min(next, size));
+        record.origin =
+            origin_of({due, before_ ? &*before_ : nullptr, bytes_, poison_ ? &*poison_ : nullptr}, word, following);
         record.at_s = hooks_.now();
         record.temperature = hooks_.temperature();
         found.push_back(std::move(record));

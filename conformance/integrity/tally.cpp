@@ -38,17 +38,19 @@ std::string_view to_string(Reread reread) {
 }
 
 Reread judge_rereads(uint64_t expected, uint64_t first, const std::array<uint64_t, 3> &again) {
-    const auto all = [&](uint64_t value) { return std::all_of(again.begin(), again.end(), [&](auto x) { return x == value; }); };
+    const auto all = [&](uint64_t value) {
+        return std::all_of(again.begin(), again.end(), [&](auto x) { return x == value; });
+    };
     if (all(expected)) return Reread::right;
     return all(first) ? Reread::same : Reread::different;
 }
 
 std::string to_string(const ErrorRecord &r) {
-    std::string text = fmt::format("{} -> {}, {} pass {} generation {}, offset {:#x}: expected {:#018x}, found {:#018x}, xor "
-                                   "{:#018x}; {}; {}; source {}",
-                                   r.from, r.to, info_of(r.datum.pattern).name, r.datum.pass, r.datum.generation, r.offset,
-                                   r.expected, r.actual, r.expected ^ r.actual, r.origin.text, to_string(r.reread),
-                                   r.source_right ? "right" : "wrong too");
+    std::string text = fmt::format(
+        "{} -> {}, {} pass {} generation {}, offset {:#x}: expected {:#018x}, found {:#018x}, xor "
+        "{:#018x}; {}; {}; source {}",
+        r.from, r.to, info_of(r.datum.pattern).name, r.datum.pass, r.datum.generation, r.offset, r.expected, r.actual,
+        r.expected ^ r.actual, r.origin.text, to_string(r.reread), r.source_right ? "right" : "wrong too");
     if (r.repeat) text += *r.repeat ? "; right when transferred again" : "; wrong again when transferred again";
     return text;
 }
@@ -108,8 +110,7 @@ std::string Tally::verdict() const {
         return words(misplaced, "hold data of another place => misdirected, ") + where_from(distances);
     if (stale + never >= 0.5 && stale >= never)
         return words(stale + never, "hold data of an earlier generation => a write was dropped (stale)");
-    if (stale + never >= 0.5)
-        return words(stale + never, "were never written => the transfer stopped short or was dropped");
+    if (stale + never >= 0.5) return words(stale + never, "were never written => the transfer stopped short or was dropped");
     return lanes.verdict(bytes);
 }
 

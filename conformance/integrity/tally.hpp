@@ -39,7 +39,7 @@ struct ErrorRecord {
     bool source_right = true;   // the source held what it must when it was looked at afterwards
     std::optional<bool> repeat; // right after the same bytes were transferred once more
     Origin origin;
-    double at_s = 0; // since the run began
+    double at_s = 0;                     // since the run began
     std::optional<uint64_t> temperature; // degrees Celsius, where the device tells
 };
 std::string to_string(const ErrorRecord &record);
@@ -69,10 +69,10 @@ public:
     std::vector<ErrorRecord> records;
     uint64_t incidents = 0; // runs of neighbouring wrong words in a transfer: what the bound counts as one event
     uint64_t wrong_bytes = 0;
-    uint64_t crc_checked = 0, crc_wrong = 0;      // pieces whose checksum by the engine was looked at
-    std::map<std::string, uint64_t> classes;      // wrong words whose origin was looked for, by fault class
-    std::array<uint64_t, 3> rereads{};            // records by Reread
-    std::map<int64_t, uint64_t> distances;        // misplaced: where it was found less where it belongs
+    uint64_t crc_checked = 0, crc_wrong = 0; // pieces whose checksum by the engine was looked at
+    std::map<std::string, uint64_t> classes; // wrong words whose origin was looked for, by fault class
+    std::array<uint64_t, 3> rereads{};       // records by Reread
+    std::map<int64_t, uint64_t> distances;   // misplaced: where it was found less where it belongs
 
     void add_bits(double bits) { bits_ += bits; }
     double bits_compared() const { return bits_; }

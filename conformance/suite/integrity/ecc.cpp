@@ -29,16 +29,21 @@ uint64_t counted(const Instance &device) {
 } // namespace
 
 HBF_CASE("integrity.ecc.injected_flip_is_reported",
-         {.rules = {"HBF-INT-2"}, .kills = {"m45_corrupt_not_reported"}, .needs = need::cpu_tier}) {
+         {.rules = {"HBF-INT-2"},
+          .kills = {"m45_corrupt_not_reported", "uncorrectable_in_silence", "uncorrectable_called_a_bug",
+                    "uncorrectable_nowhere", "uncorrectable_fails_the_wait"},
+          .needs = need::cpu_tier}) {
     Subject &subject = context.subject();
     hbf_instance *handle = nullptr;
     const Call made = subject.create(handle, {{"test.uncorrectable", "2"}});
     if (!made.ok()) {
         context.check(made.status == HBF_INVALID || made.status == HBF_UNSUPPORTED,
-                      "create with the option test.uncorrectable: {}; one that is not known is HBF_INVALID", to_string(made));
-        context.not_observable("needs a device that can be made to have an uncorrectable error (option test.uncorrectable of "
-                               "create): " +
-                               made.message);
+                      "create with the option test.uncorrectable: {}; one that is not known is HBF_INVALID",
+                      to_string(made));
+        context.not_observable(
+            "needs a device that can be made to have an uncorrectable error (option test.uncorrectable of "
+            "create): " +
+            made.message);
     }
     const Instance device(subject, handle);
     const uint32_t tier = device.cpu_tier();

@@ -15,7 +15,7 @@ void judge(Context &context, const integrity::Tally &tally) {
     context.count_check();
     for (auto &series : integrity::series_of(tally)) context.series(std::move(series));
     if (tally.wrong_words() == 0 && tally.crc_wrong == 0) return;
-    auto evidence = integrity::evidence_of(tally, 8);
+    auto evidence = integrity::evidence_of(tally, 4);
     if (tally.wrong_words() == 0) {
         Evidence one;
         one.fault_class = fault::wrong_value;
@@ -25,10 +25,12 @@ void judge(Context &context, const integrity::Tally &tally) {
         const auto reason = one.detail;
         fail(reason, std::move(one));
     }
-    std::string reason = fmt::format("{} wrong bits in {} words; {}", tally.wrong_bits(), tally.wrong_words(), tally.verdict());
+    std::string reason =
+        fmt::format("{} wrong bits in {} words; {}", tally.wrong_bits(), tally.wrong_words(), tally.verdict());
     if (!tally.records.empty()) reason += fmt::format("; first: {}", to_string(tally.records.front()));
     if (tally.crc_checked)
-        reason += fmt::format("; {} of {} checksums of the engine differ from the source's", tally.crc_wrong, tally.crc_checked);
+        reason +=
+            fmt::format("; {} of {} checksums of the engine differ from the source's", tally.crc_wrong, tally.crc_checked);
     throw Verdict{Status::fail, reason, std::move(evidence)};
 }
 
@@ -53,9 +55,10 @@ void every_pair(Context &context, uint64_t bytes, const std::function<void(integ
 }
 
 void run_pattern(integrity::Route &route, integrity::Pattern pattern, uint32_t seed, uint32_t generations) {
-    for (uint32_t generation = 1; generation <= generations; ++generation)
+    uint32_t written = 0;
+    for (uint32_t generation = 0; generation < generations; ++generation)
         for (uint32_t pass = 0; pass < integrity::info_of(pattern).passes; ++pass)
-            route.pass({pattern, pass, seed, generation * 16 + pass});
+            route.pass({pattern, pass, seed, ++written});
 }
 
 } // namespace hbf::conformance

@@ -7,15 +7,18 @@ namespace hbf::conformance {
 namespace {
 
 void idle(double seconds) {
-    timespec left{static_cast<time_t>(seconds), static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
-    while (nanosleep(&left, &left) != 0) {}
+    timespec left{static_cast<time_t>(seconds),
+                  static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
+    while (nanosleep(&left, &left) != 0) {
+    }
 }
 
 } // namespace
 
 // Both polarities rest: cells lose their charge in one direction, and which one depends on the cell. All tiers rest at once.
-HBF_CASE("integrity.retention.bit_fade",
-         {.rules = {"HBF-INT-2"}, .kills = {"m30_bit_fade_after_t"}, .profile = Profile::soak, .budget_s = 8, .limit_s = 120}) {
+HBF_CASE(
+    "integrity.retention.bit_fade",
+    {.rules = {"HBF-INT-2"}, .kills = {"m30_bit_fade_after_t"}, .profile = Profile::soak, .budget_s = 8, .limit_s = 120}) {
     const double rest_s = static_cast<double>(context.scaled(400, 10'000, 300'000)) / 1000;
     auto &device = context.device();
     integrity::Tally tally;

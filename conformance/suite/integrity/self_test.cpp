@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The case that the runner and hbf corruption run once per fault of self_test_faults() before they test in earnest: it must
-// fail each time. Some milliseconds long: one pair of regions, every byte of the destination against a model after each copy.
+// fail each time. Some milliseconds long: one pair of regions, every byte of the destination against a model after each
+// copy.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -23,7 +24,8 @@ class TransferTest {
 public:
     explicit TransferTest(Context &context)
         : context_(context), device_(context.device()), tier_(tier()), regions_(device_), access_(device_), queue_(device_),
-          source_(regions_.make(tier_, region_size)), destination_(regions_.make(tier_, region_size)), random_(context.seed()) {
+          source_(regions_.make(tier_, region_size)), destination_(regions_.make(tier_, region_size)),
+          random_(context.seed()) {
         give(source_bytes_, source_, next());
         give(model_, destination_, next());
     }
@@ -33,8 +35,8 @@ public:
         give(source_bytes_, source_, next());
         const uint64_t size = random_.between(1, region_size / 2), from = random_.below(region_size - size + 1),
                        to = random_.below(region_size - size + 1);
-        const uint64_t value = device_.must_submit(
-            queue_, {copy_command(destination_.region, to, source_.region, from, size)});
+        const uint64_t value =
+            device_.must_submit(queue_, {copy_command(destination_.region, to, source_.region, from, size)});
         device_.must_complete(queue_, value);
         const auto progress = device_.poll(queue_);
         context_.check(progress.completed == value, "value {} was the last submitted; poll says that {} completed", value,
@@ -82,8 +84,8 @@ public:
     void errors_are_errors() {
         uint64_t value = 0;
         context_.check_status(
-            device_.submit(queue_, {copy_command(destination_.region, region_size, source_.region, 0, 64)}, value), HBF_INVALID,
-            "a copy beyond the end of its region");
+            device_.submit(queue_, {copy_command(destination_.region, region_size, source_.region, 0, 64)}, value),
+            HBF_INVALID, "a copy beyond the end of its region");
         context_.check_status(device_.submit(queue_, {copy_command(destination_.region, 0, source_.region, 0, 0)}, value),
                               HBF_INVALID, "a copy of no bytes");
         const auto gone = device_.must_alloc(tier_, 4096);
