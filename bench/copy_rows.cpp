@@ -2,21 +2,17 @@
 // Copies of the queue in the DRAM tier beside plain copies of the same bytes. Cold: each operation has bytes that were last
 // touched a whole arena ago, in an order that no prefetcher follows.
 #include <algorithm>
-#include <memory>
-#include <numeric>
-#include <random>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "bench/arena.hpp"
 #include "bench/rows.hpp"
 #include "conformance/measure/clock.hpp"
 #include "conformance/measure/placement.hpp"
-#include "conformance/measure/plan.hpp"
 #include "conformance/measure/reference.hpp"
 #include "conformance/measure/statistics.hpp"
 #include "hbf/system.hpp"
-#include "kernels/host/pattern.hpp"
 
 namespace hbf::bench {
 namespace {
@@ -27,90 +23,11 @@ using measure::seconds_between;
 
 constexpr uint64_t granule = 64 << 10;
 
-template <class T>
-T must(Result<T> result) {
-    if (!result) throw std::runtime_error(result.error().message);
-    return std::move(*result);
-}
-
-// Two buffers in the first memory tier, written and never the same bytes twice in a row.
-class Arena {
-public:
-    explicit Arena(System &system) : device(system.devices().front()) {
-        const auto tiers = device.tiers();
-        auto dram = std::find_if(tiers.begin(), tiers.end(),
-                                 [](const TierInfo &t) { return t.kind == TierKind::hbm && t.cpu_access; });
-        if (dram == tiers.end()) throw std::runtime_error("this host has no memory tier that the CPU can touch");
-        const auto plan =
-            measure::plan_arena(system.selection().inventory.last_level_cache_bytes, 0, dram->available, 2, 64 << 20);
-        if (plan.bytes == 0) throw std::runtime_error("too little memory for a cold arena");
-        cold = plan.cold();
-        src = must(device.allocate(dram->index, plan.bytes));
-        dst = must(device.allocate(dram->index, plan.bytes));
-        kernels::pattern_fill(src.address, src.size, {1, 1, false}, 0);
-        kernels::pattern_fill(dst.address, dst.size, {1, 1, true}, 0);
-        if (auto told = device.written_by_cpu(src.region, 0, src.size); !told)
-            throw std::runtime_error(told.error().message);
-        if (auto told = device.written_by_cpu(dst.region, 0, dst.size); !told)
-            throw std::runtime_error(told.error().message);
-        queue = must(device.create_queue({4, 1024}));
-    }
-    ~Arena() {
-        queue = Queue();
-        (void)device.free(src.region);
-        (void)device.free(dst.region);
-    }
-    Arena(const Arena &) = delete;
-    Arena &operator=(const Arena &) = delete;
-
-    Device &device;
-    RegionInfo src, dst;
-    Queue queue;
-    Batch batch;
-    bool cold = true;
-
-    // Offsets of pieces of `size`, shuffled; taken from the front, over and over.
-    void deal(uint64_t size) {
-        order_.resize(src.size / size);
-        std::iota(order_.begin(), order_.end(), uint64_t{0});
-        for (auto &at : order_) at *= size;
-        std::shuffle(order_.begin(), order_.end(), random_);
-        next_ = 0;
-    }
-    uint64_t next() {
-        const auto at = order_[next_];
-        next_ = (next_ + 1) % order_.size();
-        return at;
-    }
-    void check(uint64_t at, uint64_t size) const {
-        if (kernels::pattern_verify(dst.address + at, size, {1, 1, false}, at).wrong_words != 0) {
-            throw std::runtime_error(fmt::format("the copy at {:#x} is wrong: no figure", at));
-        }
-    }
-
-private:
-    std::vector<uint64_t> order_;
-    size_t next_ = 0;
-    std::mt19937_64 random_{12345};
-};
-
 void finish(Arena &arena) {
     auto point = arena.queue.submit(arena.batch);
     if (!point) throw std::runtime_error(point.error().message);
     auto done = arena.queue.wait(point->value);
     if (!done) throw std::runtime_error(done.error().message);
-}
-
-// Median seconds of one operation: a pre-empted one does not count for all.
-double median_of(size_t ops, const std::function<void()> &before, const std::function<void()> &op) {
-    std::vector<double> times;
-    for (size_t i = 0; i < ops; ++i) {
-        before();
-        const auto begin = Clock::now();
-        op();
-        times.push_back(seconds_between(begin, Clock::now()));
-    }
-    return measure::summarize(times).median;
 }
 
 // What `ours` is held against: of all references the one that is fastest over the whole run.

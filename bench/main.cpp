@@ -26,12 +26,14 @@ int run_table(const Options &options) {
     settings.progress = [](const std::string &text) { show_progress(text); };
     std::vector<bench::Row> rows;
     bench::process_rows(settings, rows);
+    bench::runner_rows(settings, rows);
     auto system = System::open();
     if (!system) throw std::runtime_error(system.error().message);
     if (system->devices().empty())
         throw std::runtime_error("no plugin offers a device on this host; see 'hbf probe --explain'");
     bench::submit_rows(settings, *system, rows);
     bench::copy_rows(settings, *system, rows);
+    bench::scan_rows(settings, *system, rows);
     bench::storage_rows(settings, *system, rows);
     clear_progress();
     if (rows.empty()) {

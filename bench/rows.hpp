@@ -11,7 +11,9 @@ class System;
 namespace hbf::bench {
 
 void process_rows(const Settings &settings, std::vector<Row> &rows); // hbf probe, libhbf.so: run before memory is taken
+void runner_rows(const Settings &settings, std::vector<Row> &rows);  // hbf conformance: likewise
 void copy_rows(const Settings &settings, System &system, std::vector<Row> &rows);
+void scan_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void submit_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void storage_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 
