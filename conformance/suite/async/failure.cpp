@@ -169,7 +169,8 @@ bool play(Context &context, const Instance &device, uint32_t tier, bool forbid, 
 
 HBF_CASE("async.fence.failure_reaches_all_waiters",
          {.rules = {"HBF-QUEUE-4"},
-          .kills = {"m23_error_not_in_fence", "failure_stays_in_its_queue", "failure_forgotten"},
+          .kills = {"device_error_swallowed", "file_error_swallowed", "m23_error_not_in_fence", "failure_stays_in_its_queue",
+                    "failure_forgotten"},
           .needs = need::cpu_tier}) {
     Instance &device = context.device();
     unsigned failures = 0;
