@@ -64,7 +64,7 @@ std::vector<Mutant> dma() {
         {.name = "command_stride_ignored",
          .description = "commands are read as if they lay side by side",
          .fault = "command-stride-ignored",
-         .killers = {"dma.copy.strided_kv_block_layout"}},
+         .killers = {"dma.copy.strided_kv_block_layout", "abi.struct.array_stride_honoured"}},
         {.name = "crc_place_not_looked_at",
          .description = "a copy with a CRC and no place for it is taken",
          .fault = "crc-flag-ignored,what=place",
