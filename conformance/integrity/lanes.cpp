@@ -111,6 +111,11 @@ std::string Lanes::verdict(uint64_t bytes) const {
         const auto &lane = in_line ? wide : narrow;
         text = fmt::format("single lane {} of {}, {}, {:.0f} % => stuck data line", lane.lane, in_line ? widest : 64,
                            direction(lane), 100 * share(lane.all(), bits()));
+    } else if (share(narrow.all(), bits()) >= nearly_all && narrow.all() >= enough_flips) {
+        text =
+            fmt::format("single lane {} of 64, both ways, {:.0f} % => no stuck line: an address bit, or a line that follows "
+                        "its neighbour",
+                        narrow.lane, 100 * share(narrow.all(), bits()));
     } else if (per_word >= 24 && per_word <= 40) {
         text = fmt::format("about half of the bits differ ({:.1f} of 64) => address, wrong granule or old data", per_word);
     } else if (up() == 0 || down() == 0) {

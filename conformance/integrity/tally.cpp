@@ -17,7 +17,7 @@ std::string where_from(const std::map<int64_t, uint64_t> &distances) {
     for (const auto &[distance, count] : distances) all += count;
     const int64_t distance = most->first;
     const auto size = static_cast<uint64_t>(distance < 0 ? -distance : distance);
-    std::string text = fmt::format("{}{:#x} bytes from where it belongs in {:.0f} %", distance < 0 ? "-" : "+", size,
+    std::string text = fmt::format(", {}{:#x} bytes from where it belongs in {:.0f} %", distance < 0 ? "-" : "+", size,
                                    100.0 * static_cast<double>(most->second) / static_cast<double>(all));
     if (std::has_single_bit(size)) text += fmt::format(" (address bit {})", std::countr_zero(size));
     return text;
@@ -107,7 +107,7 @@ std::string Tally::verdict() const {
         return words(share(fault::read_error), "are right when read again => the read path, not the stored bytes");
     // What is misdirected is missing where it belongs, too.
     if (misplaced >= 0.2 && misplaced + stale + never >= 0.5)
-        return words(misplaced, "hold data of another place => misdirected, ") + where_from(distances);
+        return words(misplaced, "hold data of another place => misdirected") + where_from(distances);
     if (stale + never >= 0.5 && stale >= never)
         return words(stale + never, "hold data of an earlier generation => a write was dropped (stale)");
     if (stale + never >= 0.5) return words(stale + never, "were never written => the transfer stopped short or was dropped");

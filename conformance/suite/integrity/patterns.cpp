@@ -15,14 +15,16 @@ uint64_t region_size(const Context &context) {
 } // namespace
 
 HBF_CASE("integrity.pattern.address_hash", {.rules = {"HBF-DMA-2", "HBF-QUEUE-3"},
-                                            .kills = {"stale_page", "copies_lost", "crc_of_last_piece_wrong"},
+                                            .kills = {"m11_address_bit_ignored", "m26_stale_generation", "stale_page",
+                                                      "copies_lost", "crc_of_last_piece_wrong"},
                                             .limit_s = 60}) {
     // Three generations: data of an earlier one, its complement and data of another place are each told for what they are.
     every_pair(context, region_size(context),
                [&](Route &route) { run_pattern(route, Pattern::address_hash, data_seed(context), 3); });
 }
 
-HBF_CASE("integrity.pattern.own_address", {.rules = {"HBF-DMA-2"}, .kills = {"address_bit_14_ignored"}, .limit_s = 60}) {
+HBF_CASE("integrity.pattern.own_address",
+         {.rules = {"HBF-DMA-2"}, .kills = {"m11_address_bit_ignored", "address_bit_14_ignored"}, .limit_s = 60}) {
     every_pair(context, region_size(context),
                [&](Route &route) { run_pattern(route, Pattern::own_address, data_seed(context)); });
 }
