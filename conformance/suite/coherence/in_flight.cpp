@@ -78,7 +78,7 @@ void read_at_completion(Context &context, const Instance &device, const std::vec
         const Frames targets(device, {tier}, ring);
         Queue queue(device, ring, batch_room(device, 5));
         std::atomic<uint64_t> submitted{0}, looked{0};
-        const uint64_t rounds = context.scaled(300, 5000, 100000);
+        const uint64_t rounds = context.scaled(100, 5000, 100000);
         run_beside(
             [&](Over &over) {
                 for (uint64_t round = 1; round <= rounds && !over; ++round) {
@@ -252,8 +252,8 @@ HBF_CASE("coherence.migration.free_while_moving",
           .needs = need::cpu_tier}) {
     const Instance &device = context.device();
     for (const uint32_t tier : device.dma_tiers()) {
-        FreeRace race(context, device, tier, 4 * litmus::granule_size);
-        const uint64_t rounds = context.scaled(40, 1000, 20000);
+        FreeRace race(context, device, tier, 2 * litmus::granule_size);
+        const uint64_t rounds = context.scaled(device.cpu_access(tier) ? 24 : 10, 1000, 20000);
         for (uint64_t round = 1; round <= rounds; ++round) race.round(round);
         context.note(race.text());
     }
