@@ -39,21 +39,8 @@ Arena::Arena(const conformance::Instance &device, const std::vector<uint32_t> &t
 }
 
 const hbf_region_info &Arena::window() {
-    if (window_.region) return window_;
-    if (device_->capabilities() & conformance::need::cpu_tier) {
-        window_ = regions_.make(device_->cpu_tier(), window_size);
-        return window_;
-    }
-    own_.resize(window_size + page);
-    auto *const start = own_.data() + (page - reinterpret_cast<uintptr_t>(own_.data()) % page) % page;
-    const auto call = device_->register_host(start, window_size, window_);
-    if (!call.ok()) conformance::fail("no tier has a CPU address, and host memory cannot be registered: " + to_string(call));
-    window_.address = start;
+    if (!window_.region) window_ = regions_.make(device_->cpu_tier(), window_size);
     return window_;
-}
-
-Arena::~Arena() {
-    if (!own_.empty() && window_.region) static_cast<void>(device_->free(window_.region));
 }
 
 void evict(const void *address, uint64_t size) {

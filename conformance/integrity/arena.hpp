@@ -26,20 +26,17 @@ public:
         uint64_t bytes = 0; // of each
     };
 
-    // `tiers`: where to test, all reached by commands. `bytes`: of each region, a multiple of 4096; at most one part
-    // in `share` of what is free in the tier, and `skipped` says which tiers have no room. Trouble of the plugin's is a
-    // conformance::Verdict.
+    // Needs a tier with a CPU address. `tiers`: where to test, all reached by commands. `bytes`: of each region, a multiple
+    // of 4096; at most one part in `share` of what is free in the tier, and `skipped` says which tiers have no room. Trouble
+    // of the plugin's is a conformance::Verdict.
     Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes, uint64_t share = 8);
-    ~Arena();
-    Arena(const Arena &) = delete;
-    Arena &operator=(const Arena &) = delete;
 
     const conformance::Instance &device() const { return *device_; }
     const std::vector<Place> &places() const { return places_; }
     const std::vector<std::string> &skipped() const { return skipped_; }
     hbf_queue *queue() const { return *queue_; }
     conformance::ByteAccess &access() { return access_; }
-    const hbf_region_info &window(); // CPU address, window_size bytes; fails if the device offers no such memory
+    const hbf_region_info &window(); // in the first tier with a CPU address, window_size bytes
     bool crc() const { return device_->capabilities() & conformance::need::crc; }
 
 private:
@@ -49,7 +46,6 @@ private:
     std::unique_ptr<conformance::Queue> queue_;
     std::vector<Place> places_;
     std::vector<std::string> skipped_;
-    std::vector<std::byte> own_; // registered as the window where no tier has a CPU address
     hbf_region_info window_{};
 };
 

@@ -23,7 +23,7 @@ struct Copy {
 HBF_CASE("integrity.crc.is_of_bytes_read",
          {.rules = {"HBF-INT-1"},
           .kills = {"crc_of_destination", "crc_of_last_piece_wrong", "crc_one_word_too_many"},
-          .needs = need::crc}) {
+          .needs = need::crc | need::cpu_tier}) {
     auto &device = context.device();
     Arena arena(device, device.dma_tiers(), room);
     if (arena.places().empty()) context.not_observable("no tier has room for two regions of 64 KiB");

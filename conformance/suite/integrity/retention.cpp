@@ -16,9 +16,12 @@ void idle(double seconds) {
 } // namespace
 
 // Both polarities rest: cells lose their charge in one direction, and which one depends on the cell. All tiers rest at once.
-HBF_CASE(
-    "integrity.retention.bit_fade",
-    {.rules = {"HBF-INT-2"}, .kills = {"m30_bit_fade_after_t"}, .profile = Profile::soak, .budget_s = 8, .limit_s = 120}) {
+HBF_CASE("integrity.retention.bit_fade", {.rules = {"HBF-INT-2"},
+                                          .kills = {"m30_bit_fade_after_t"},
+                                          .needs = need::cpu_tier,
+                                          .profile = Profile::soak,
+                                          .budget_s = 8,
+                                          .limit_s = 120}) {
     const double rest_s = static_cast<double>(context.scaled(400, 10'000, 300'000)) / 1000;
     auto &device = context.device();
     integrity::Tally tally;

@@ -96,9 +96,7 @@ public:
     }
 
 private:
-    uint32_t tier() const {
-        return device_.capabilities() & need::cpu_tier ? device_.cpu_tier() : device_.dma_tiers().at(0);
-    }
+    uint32_t tier() const { return device_.cpu_tier(); }
     Datum next() {
         ++generation_;
         return {Pattern::address_hash, generation_ % 2, data_seed(context_), generation_};
@@ -146,7 +144,8 @@ private:
 
 } // namespace
 
-HBF_CASE("selftest.transfer", {.rules = {"HBF-DMA-2"}, .hidden = true, .unproven = "proven by every run's self-test"}) {
+HBF_CASE("selftest.transfer",
+         {.rules = {"HBF-DMA-2"}, .needs = need::cpu_tier, .hidden = true, .unproven = "proven by every run's self-test"}) {
     TransferTest test(context);
     test.errors_are_errors();
     for (int round = 0; round < 12; ++round) {

@@ -145,6 +145,7 @@ private:
 
 HBF_CASE("integrity.soak.random_traffic_checksum", {.rules = {"HBF-DMA-2", "HBF-QUEUE-2"},
                                                     .kills = {"m24_ordered_reordered", "m26_stale_generation"},
+                                                    .needs = need::cpu_tier,
                                                     .budget_s = 0.3,
                                                     .limit_s = 60}) {
     auto &device = context.device();
