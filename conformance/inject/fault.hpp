@@ -43,6 +43,9 @@ private:
     std::atomic<uint64_t> seen_{0};
 };
 
+// How long a fault waits for the layer below. A fault below may let nothing complete: then this one does not act.
+inline constexpr uint64_t patience_ns = 10'000'000'000;
+
 class Fault : public Layer {
 public:
     explicit Fault(const Settings &settings) : settings_(settings), trigger_(settings) {}

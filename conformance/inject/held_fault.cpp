@@ -17,7 +17,7 @@ hbf_status HeldFault::create_queue(const hbf_queue_desc *desc, Queue &queue, hbf
 hbf_status HeldFault::destroy_queue(Queue &queue, hbf_error *e) {
     release(queue);
     // The host may think that it is done: it must not learn otherwise here.
-    if (const uint64_t told = state(queue).told; told != 0) below_->wait(queue, told, UINT64_MAX, nullptr);
+    if (const uint64_t told = state(queue).told; told != 0) below_->wait(queue, told, patience_ns, nullptr);
     const hbf_status status = below_->destroy_queue(queue, e);
     if (status != HBF_OK) return status;
     std::lock_guard lock(queues_mutex_);
@@ -99,7 +99,7 @@ void HeldFault::release_locked(Queue &queue, State &state) {
     uint64_t value = 0;
     hbf_status status = below_->submit(queue, &batch, &value, nullptr);
     for (uint64_t done = 1; status == HBF_EXHAUSTED && done < state.last; ++done) { // a full queue: room comes
-        below_->wait(queue, done, UINT64_MAX, nullptr);
+        below_->wait(queue, done, patience_ns, nullptr);
         status = below_->submit(queue, &batch, &value, nullptr);
     }
     if (status == HBF_OK) return;

@@ -173,6 +173,7 @@ TEST(Regions, TiersLie) {
 }
 
 TEST(Regions, ABitFadesWithTime) {
+    if (under_thread_sanitizer) GTEST_SKIP() << "a bit that fades is a data race";
     Wrapped device("bit-fade,ms=1");
     const hbf_region_info region = device.alloc(64);
     EXPECT_EQ(device.run(device.make_queue(), {fill(region, 0, 64, 7)}).status, HBF_OK);

@@ -11,6 +11,19 @@
 
 namespace hbf::inject::testing {
 
+// A fault that changes bytes from a thread of its own races with whoever reads them: that is its purpose, and a report.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool under_thread_sanitizer = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+inline constexpr bool under_thread_sanitizer = true;
+#else
+inline constexpr bool under_thread_sanitizer = false;
+#endif
+#else
+inline constexpr bool under_thread_sanitizer = false;
+#endif
+
 using OptionList = std::vector<std::pair<std::string, std::string>>;
 
 struct Answer {

@@ -111,7 +111,7 @@ public:
             now.struct_size = sizeof now;
             below_->poll(queue, &now);
             for (uint64_t value = now.completed + 1; status == HBF_EXHAUSTED && value <= last; ++value) {
-                below_->wait(queue, value, UINT64_MAX, nullptr);
+                below_->wait(queue, value, patience_ns, nullptr);
                 status = below_->submit(queue, &empty, out_value, e);
             }
         }
