@@ -14,7 +14,8 @@ namespace hbf::conformance {
 
 struct CaseProcess {
     std::filesystem::path program;
-    std::function<int()> interrupted; // asked often: a signal number stops the process; may be empty
+    std::function<int()> interrupted;          // asked often: a signal number stops the process; may be empty
+    std::vector<std::string> environment = {}; // "NAME=value", instead of or beside this process's own
     size_t output_limit = 4u << 20, output_kept = 64u << 10;
 };
 

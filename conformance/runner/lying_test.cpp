@@ -174,6 +174,15 @@ TEST_F(HostileTest, EachDeedIsSeen) {
     expect_deed("ignores_all_signals", Status::pass, "");
 }
 
+TEST_F(HostileTest, TheEnvironmentIsThisProcessesButForChanges) {
+    const std::string long_value(5000, 'x'); // not where a short string would still be found by luck
+    setenv("HBF_HOSTILE_DEED", "none", 1);
+    how_.environment = {"HBF_TEST_OTHER=" + long_value, "HBF_HOSTILE_DEED=kills_its_process"};
+    EXPECT_EQ(run("dma.copy.guard_bytes_untouched").status, Status::crash);
+    how_.environment = {"HBF_TEST_OTHER=" + long_value};
+    EXPECT_EQ(run("dma.copy.guard_bytes_untouched").status, Status::pass) << "what is not changed is kept";
+}
+
 TEST_F(HostileTest, AFloodOfTheLogIsKeptWithinBounds) {
     setenv("HBF_HOSTILE_DEED", "floods_the_log", 1);
     const CaseRecord record = run("dma.copy.guard_bytes_untouched");

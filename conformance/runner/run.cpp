@@ -13,6 +13,7 @@
 #include "conformance/runner/decide.hpp"
 #include "conformance/runner/description.hpp"
 #include "conformance/runner/host_facts.hpp"
+#include "conformance/runner/private_cache.hpp"
 #include "conformance/runner/profile.hpp"
 #include "conformance/runner/seed.hpp"
 #include "conformance/runner/self_test.hpp"
@@ -47,6 +48,7 @@ public:
     Run(const RunOptions &options, const RunHooks &hooks) : options_(options), hooks_(hooks) {
         how_.program = options.case_program;
         how_.interrupted = hooks.interrupted;
+        if (!cache_.folder().empty()) how_.environment = {cache_.variable()};
     }
 
     tl::expected<RunRecord, RunError> go() {
@@ -66,7 +68,10 @@ public:
         } else {
             if (!description.verdict_reason.empty())
                 run_.limits.emplace_back("not all could be asked", description.verdict_reason);
-            self_test(*all);
+            if (options_.mask & ~hideable(description))
+                run_.limits.emplace_back("not hidden",
+                                         "coherence: a tier is in a software domain, which nobody can use without");
+            self_test(*all, declared_capabilities(description));
             if (auto ran = run_cases(plan(*chosen, description)); !ran) return tl::unexpected(ran.error());
             try_failures_again(*chosen);
             finish(left_out(*all, *chosen));
@@ -109,7 +114,7 @@ private:
         for (const auto &counter : description.health_before) run_.health_before.push_back(counter);
     }
 
-    void self_test(const std::vector<CaseEntry> &all) {
+    void self_test(const std::vector<CaseEntry> &all, uint32_t declared) {
         if (!options_.inject.empty()) {
             run_.self_test = "self-test: none, since this run has faults injected on purpose";
             return;
@@ -123,19 +128,25 @@ private:
         if (hooks_.starting) hooks_.starting(0, 0, "self-test");
         CaseArguments arguments = real_;
         arguments.seed = case_seed(run_.seed, entry->name);
-        const SelfTest test = run_self_test(how_, *entry, options_.wrapper.string(), arguments);
+        const SelfTest test = run_self_test(how_, *entry, options_.wrapper.string(), arguments, declared);
         run_.self_test = test.line;
         run_.self_test_passed = test.passed;
     }
 
+    // A host that does not know of hbf.coherence/1 has no business in a tier of a software domain: there it is not optional.
+    static uint32_t hideable(const RunRecord &description) {
+        const bool needed = declared_capabilities(description) & need::software_domain;
+        return need::maskable & ~(needed ? need::coherence : 0u);
+    }
+
     // Each case, then, with the optional capabilities hidden, those that must not notice.
     std::vector<Planned> plan(const std::vector<CaseEntry> &chosen, const RunRecord &description) const {
-        const uint32_t declared = declared_capabilities(description) & need::maskable;
+        const uint32_t declared = declared_capabilities(description) & hideable(description);
         std::vector<Planned> out;
         for (uint64_t round = 0; round < options_.repeat; ++round) {
             const uint64_t base = run_.seed + round; // case_seed() takes neighbours far apart
             for (const CaseEntry &entry : chosen) {
-                out.push_back({entry, options_.mask, base});
+                out.push_back({entry, options_.mask & hideable(description), base});
                 const uint32_t hidden = declared & ~needed_by(entry);
                 if (entry.masked && !options_.mask && hidden) out.push_back({entry, hidden, base});
             }
@@ -214,6 +225,7 @@ private:
 
     const RunOptions &options_;
     const RunHooks &hooks_;
+    PrivateCache cache_;
     CaseProcess how_;
     CaseArguments arguments_, real_; // as run; and without the wrapper
     RunRecord run_;

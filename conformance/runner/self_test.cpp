@@ -25,7 +25,7 @@ CaseArguments behind_wrapper(CaseArguments arguments, const std::string &wrapper
 }
 
 SelfTest run_self_test(const CaseProcess &how, const CaseEntry &entry, const std::string &wrapper,
-                       const CaseArguments &arguments) {
+                       const CaseArguments &arguments, uint32_t declared) {
     SelfTest out;
     CaseArguments plain = behind_wrapper(arguments, wrapper, "");
     plain.subject.mask = 0;
@@ -35,9 +35,11 @@ SelfTest run_self_test(const CaseProcess &how, const CaseEntry &entry, const std
                                clean ? clean->reason : clean.error());
         return out;
     }
-    size_t found = 0;
+    size_t found = 0, tried = 0;
     std::string missed;
     for (const std::string &fault : self_test_faults()) {
+        if (fault.starts_with("short-read") && !(declared & need::dma_only_tier)) continue; // no storage to read from
+        ++tried;
         CaseArguments faulty = behind_wrapper(arguments, wrapper, fault);
         faulty.subject.mask = 0;
         const auto record = run_case_process(how, entry, faulty, "");
@@ -49,8 +51,8 @@ SelfTest run_self_test(const CaseProcess &how, const CaseEntry &entry, const std
             missed += fmt::format("{}{} ({})", missed.empty() ? "" : ", ", fault.substr(0, fault.find(',')),
                                   record ? std::string(to_string(record->status)) : record.error());
     }
-    out.passed = found == self_test_faults().size();
-    out.line = fmt::format("self-test: {}/{} injected faults found", found, self_test_faults().size());
+    out.passed = found == tried;
+    out.line = fmt::format("self-test: {}/{} injected faults found", found, tried);
     if (!missed.empty()) out.line += "; not found: " + missed;
     return out;
 }

@@ -18,10 +18,11 @@ struct SelfTest {
     bool passed = false;
 };
 
+// `declared`: need:: bits of the device; a fault that a device without them cannot show is left out.
 // Runs the hidden case selftest.transfer without a fault, which must pass, then once with each, which must fail.
 // `wrapper`: hbf_plugin_inject.so; `arguments`: the device under test.
 SelfTest run_self_test(const CaseProcess &how, const CaseEntry &entry, const std::string &wrapper,
-                       const CaseArguments &arguments);
+                       const CaseArguments &arguments, uint32_t declared = ~0u);
 
 // `arguments` for the same device behind the wrapper, with faults.
 CaseArguments behind_wrapper(CaseArguments arguments, const std::string &wrapper, const std::string &faults);

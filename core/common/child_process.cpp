@@ -125,7 +125,7 @@ Result<> ChildProcess::start(const ChildSetup &setup) {
     std::vector<std::string> words = setup.arguments;
     words.insert(words.begin(), setup.program.string());
     const auto arguments = pointers(words);
-    const auto environment = pointers(setup.environment.value_or(std::vector<std::string>{}));
+    const auto environment = setup.environment ? pointers(*setup.environment) : std::vector<char *>{};
     int error = prepare(spawn, *input, output, answer, setup.folder);
     started_ = Clock::now();
     deadline_ = started_ + setup.time;
