@@ -303,8 +303,8 @@ Command conformance_command() {
                        "  hbf conformance --device sim --inject flip,rate=1000\n"
                        "  hbf conformance --plugin ./p.so --filter dma.copy.h2d.every_length_0_to_4096 --seed 0x1234";
     command.options = conformance_options(*o);
-    command.children = {conformance_diff_command(), conformance_mutants_command(), conformance_statement_command(), conformance_package_command(),
-                        conformance_verify_command()};
+    command.children = {conformance_diff_command(), conformance_mutants_command(), conformance_statement_command(),
+                        conformance_package_command(), conformance_verify_command()};
     command.run = [o] { return run_conformance(*o); };
     return command;
 }

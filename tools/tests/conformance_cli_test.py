@@ -26,8 +26,8 @@ class Conformance(unittest.TestCase):
         self.env.update(HOME=self.folder.name, XDG_CACHE_HOME=self.folder.name, XDG_CONFIG_HOME=self.folder.name)
 
     def run_hbf(self, *arguments, env=None, **options):
-        return subprocess.run([HBF, 'conformance', *arguments], env=self.env | (env or {}), text=True, timeout=600, check=False,
-                              stdout=options.pop('stdout', subprocess.PIPE), stderr=subprocess.PIPE, **options)
+        return subprocess.run([HBF, 'conformance', *arguments], env=self.env | (env or {}), text=True, timeout=600,
+                              check=False, stdout=options.pop('stdout', subprocess.PIPE), stderr=subprocess.PIPE, **options)
 
     def path(self, name):
         return os.path.join(self.folder.name, name)
@@ -68,8 +68,8 @@ class Conformance(unittest.TestCase):
 
     def test_the_same_seed_gives_each_case_its_seed_alone_and_among_others(self):
         alone = self.report('--plugin', SIM, *ONE, '--seed', '77')['cases'][0]
-        among = [case for case in self.report('--plugin', SIM, '--filter', 'dma.copy.g*,dma.copy.o*', '--seed', '77')['cases']
-                 if case['name'] == ONE[1] and not case['mask']][0]
+        both = self.report('--plugin', SIM, '--filter', 'dma.copy.g*,dma.copy.o*', '--seed', '77')
+        among = [case for case in both['cases'] if case['name'] == ONE[1] and not case['mask']][0]
         self.assertEqual(alone['seed'], among['seed'])
         self.assertIn('--filter dma.copy.guard_bytes_untouched --seed 0x4d', alone['replay'])
 
@@ -151,8 +151,8 @@ class Conformance(unittest.TestCase):
 
     def test_a_waiver_file_with_a_mistake_is_refused(self):
         good = self.WAIVER.format('9999-12-31')
-        for text, said in [(good + 'owners = "x"\n', ':8:1: unknown key'), (good.replace('guard*', 'gaurd*'), 'no case matches'),
-                           (good.replace('9999-12-31', '"soon"'), 'no date'), ('', 'no [[waiver]]')]:
+        for text, said in [(good + 'owners = "x"\n', ':8:1: unknown key'),
+                           (good.replace('guard*', 'gaurd*'), 'no case matches'), (good.replace('9999-12-31', '"soon"'), 'no date'), ('', 'no [[waiver]]')]:
             done = self.run_hbf('--plugin', SIM, *ONE, '--waivers', self.write('w.toml', text))
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(said, done.stderr)
