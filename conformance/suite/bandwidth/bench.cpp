@@ -123,7 +123,7 @@ void Bench::make_transfer(const BenchPlan &plan) {
 
 void Bench::fit(const BenchPlan &plan) {
     const uint64_t room = bytes_;
-    bytes_ = std::min(room, trial_bytes);
+    bytes_ = std::min(room, std::max(granule, std::min(plan.op_size, trial_bytes))); // few commands: each may take long
     for (;;) {
         make_transfer(plan);
         (void)good(transfer_->pass()); // first touch
