@@ -92,7 +92,7 @@ HBF_CASE("bandwidth.h2d.sequential_meets_declared",
          {.rules = {"HBF-BW-1", "HBF-QUEUE-3"},
           .kills = {"m05_early_complete", "m31_bandwidth_overstated", "m32_throughput_throttled", "bandwidth_understated"},
           .needs = need::cpu_tier,
-          .budget_s = 4}) {
+          .budget_s = 3.5}) {
     one_way(context, paths_out(context.device()), "h2d");
 }
 
@@ -100,7 +100,7 @@ HBF_CASE("bandwidth.d2h.sequential_meets_declared",
          {.rules = {"HBF-BW-1", "HBF-QUEUE-3"},
           .kills = {"m05_early_complete", "m31_bandwidth_overstated", "m32_throughput_throttled", "bandwidth_understated"},
           .needs = need::cpu_tier,
-          .budget_s = 4}) {
+          .budget_s = 3.5}) {
     one_way(context, paths_back(context.device()), "d2h");
 }
 
@@ -109,7 +109,7 @@ HBF_CASE("bandwidth.bidirectional.sequential_meets_declared",
          {.rules = {"HBF-BW-1", "HBF-QUEUE-3"},
           .kills = {"m05_early_complete", "m31_bandwidth_overstated", "m32_throughput_throttled", "bandwidth_understated"},
           .needs = need::cpu_tier,
-          .budget_s = 4}) {
+          .budget_s = 3.5}) {
     const Instance &device = context.device();
     const auto paths = paths_out(device);
     for (const Path path : paths) {
