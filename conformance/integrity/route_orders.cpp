@@ -48,7 +48,7 @@ bool Route::march(uint32_t seed, uint32_t generation) {
 bool Route::every_twentieth(const Datum &datum) {
     // Storage reads and writes whole blocks around each line: a few of them, or it takes minutes.
     const bool memory = to_->destination.address && from_->source.address;
-    const uint64_t bytes = std::min<uint64_t>(bytes_, memory ? 4u << 20 : 8u << 10);
+    const uint64_t bytes = std::min<uint64_t>(bytes_, memory ? 4u << 20 : 4u << 10);
     const uint32_t most = std::min<uint32_t>(arena_->device().queue_info().max_commands, 64);
     const auto all_lines = [&](bool twentieth) {
         std::vector<hbf_command> batch;
