@@ -34,8 +34,7 @@ void Leases::let_use(uint64_t turns) const noexcept {
     const uint64_t enough = uses_.load(std::memory_order_relaxed) + turns;
     const auto begin = measure::Clock::now();
     Patience patience;
-    while (uses_.load(std::memory_order_relaxed) < enough &&
-           measure::seconds_between(begin, measure::Clock::now()) < 0.05) // the user may be gone, or get no CPU
+    while (uses_.load(std::memory_order_relaxed) < enough && elapsed(begin) < 0.05) // the user may be gone, or get no CPU
         patience.wait();
 }
 
@@ -73,8 +72,7 @@ void Frames::publish(uint32_t frame) const {
     if (software(*device_, infos_[frame].tier)) device_->must_run(queue_, {flush_all(infos_[frame])});
 }
 
-void run_beside(const std::function<void(std::atomic<bool> &over)> &mover,
-                const std::function<void(std::atomic<bool> &over)> &user) {
+void run_beside(const std::function<void(Over &over)> &mover, const std::function<void(Over &over)> &user) {
     std::atomic<bool> over{false};
     const std::vector<int> cpus = measure::allowed_cpus();
     run_threads(2, [&](unsigned thread) {

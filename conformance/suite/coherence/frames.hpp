@@ -78,9 +78,17 @@ private:
     unsigned spins_ = 0;
 };
 
-// Two threads that end together, whichever ends first and however: mover(over) here, user(over) there.
-void run_beside(const std::function<void(std::atomic<bool> &over)> &mover,
-                const std::function<void(std::atomic<bool> &over)> &user);
+using Over = std::atomic<bool>;
+inline bool running(const Over &over) {
+    return !over.load(std::memory_order_relaxed);
+}
+// Word `number` of a granule that others use too.
+inline std::atomic_ref<uint64_t> word_at(std::span<std::byte> bytes, uint64_t number) {
+    return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t *>(bytes.data() + 8 * number));
+}
+
+// Two threads that end together, whichever ends first and however: mover(over) in one, user(over) in the other.
+void run_beside(const std::function<void(Over &over)> &mover, const std::function<void(Over &over)> &user);
 
 // Fails the case unless the granule is of one piece and `owner`'s. Returns its version.
 uint64_t expect_whole(Context &context, const Place &place, const litmus::Reading &reading, uint64_t owner,

@@ -4,111 +4,21 @@
 #include "conformance/measure/clock.hpp"
 #include "conformance/suite/coherence/frames.hpp"
 #include "conformance/suite/coherence/litmus_run.hpp"
+#include "conformance/suite/coherence/raw_moves.hpp"
 #include "conformance/suite/threads.hpp"
 
 namespace hbf::conformance {
 namespace {
 
 using namespace coherence;
-using Over = std::atomic<bool>;
 
 constexpr uint64_t owner = 7;
-
-double elapsed(measure::Clock::time_point begin) {
-    return measure::seconds_between(begin, measure::Clock::now());
-}
-
-bool running(const Over &over) {
-    return !over.load(std::memory_order_relaxed);
-}
-
-std::atomic_ref<uint64_t> word_at(std::span<std::byte> bytes, uint64_t number) {
-    return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t *>(bytes.data() + 8 * number));
-}
 
 std::vector<uint32_t> tiers_to_move_between(Context &context, const Instance &device) {
     const std::vector<uint32_t> tiers = mapped_tiers(device);
     if (tiers.empty()) context.not_supported("no tier is in a coherence domain with the CPU");
     need_agents(context, 2, "a migration beside a user of the granule");
     return tiers;
-}
-
-// Rounds of `round(seconds)` until the control was seen often enough.
-template <class Round>
-Sightings until_seen(const Context &context, const char *name, Round round) {
-    Sightings out{name};
-    const auto begin = measure::Clock::now();
-    while (!out.enough() && elapsed(begin) < patience_s(context)) round(out);
-    return out;
-}
-
-// M3': versions copied into the frame that is being read.
-void read_beside_raw_copy(Sightings &out) {
-    std::vector<std::byte> shared(litmus::granule_size), source(litmus::granule_size);
-    litmus::write_granule(shared, {owner, 1});
-    run_beside(
-        [&](Over &over) {
-            const auto begin = measure::Clock::now();
-            for (uint64_t version = 2; running(over) && elapsed(begin) < 0.02; ++version) {
-                litmus::write_granule(source, {owner, version});
-                litmus::copy_words(shared, source);
-            }
-        },
-        [&](Over &over) {
-            while (running(over) && !out.enough()) out.count(litmus::read_granule(shared).kind != litmus::Reading::whole);
-        });
-}
-
-// M1' and M2': moved without asking who uses it. `use` is called with a frame, `lost` at the end.
-struct RawMove {
-    std::array<std::vector<std::byte>, 2> frames{std::vector<std::byte>(litmus::granule_size),
-                                                 std::vector<std::byte>(litmus::granule_size)};
-    std::atomic<uint32_t> current{0};
-    void move() {
-        const uint32_t from = current.load(std::memory_order_relaxed);
-        litmus::copy_words(frames[1 - from], frames[from]);
-        current.store(1 - from, std::memory_order_release);
-    }
-    std::span<std::byte> now() { return frames[current.load(std::memory_order_acquire)]; }
-};
-
-void add_beside_raw_move(Sightings &out) {
-    RawMove raw;
-    uint64_t added = 0;
-    run_beside(
-        [&](Over &over) {
-            const auto begin = measure::Clock::now();
-            while (running(over) && elapsed(begin) < 0.005) raw.move();
-        },
-        [&](Over &over) {
-            while (running(over)) {
-                word_at(raw.now(), added % 64).fetch_add(1, std::memory_order_relaxed);
-                ++added;
-            }
-        });
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i < 64; ++i) sum += word_at(raw.now(), i).load(std::memory_order_relaxed);
-    out.count(sum != added);
-}
-
-void publish_beside_raw_move(Sightings &out) {
-    RawMove raw;
-    std::atomic<uint64_t> flag{0};
-    run_beside(
-        [&](Over &over) {
-            const auto begin = measure::Clock::now();
-            while (running(over) && elapsed(begin) < 0.02 && !out.enough()) {
-                raw.move();
-                const uint64_t announced = flag.load(std::memory_order_acquire);
-                out.count(word_at(raw.now(), announced % 64).load(std::memory_order_relaxed) < announced);
-            }
-        },
-        [&](Over &over) {
-            for (uint64_t number = 1; running(over); ++number) {
-                word_at(raw.now(), number % 64).store(number, std::memory_order_relaxed);
-                flag.store(number, std::memory_order_release);
-            }
-        });
 }
 
 // Moves the granule about until time is up; users are kept out meanwhile, and have a turn in between. `arrived` runs after

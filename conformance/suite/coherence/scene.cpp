@@ -27,6 +27,15 @@ std::vector<uint32_t> mapped_tiers(const Instance &device, hbf_protocol protocol
     return out;
 }
 
+std::vector<uint32_t> atomic_tiers(const Instance &device, uint32_t agents) {
+    std::vector<uint32_t> out = mapped_tiers(device, HBF_PROTOCOL_HARDWARE);
+    std::erase_if(out, [&](uint32_t tier) {
+        const hbf_domain_info &domain = *device.domain_of(tier);
+        return !(domain.atomic_widths & 8u) || (domain.agents & agents) != agents;
+    });
+    return out;
+}
+
 bool software(const Instance &device, uint32_t tier) {
     const hbf_domain_info *domain = device.domain_of(tier);
     return domain && domain->protocol == HBF_PROTOCOL_SOFTWARE;

@@ -19,6 +19,8 @@ namespace hbf::conformance::coherence {
 std::vector<uint32_t> mapped_tiers(const Instance &device, hbf_protocol protocol);
 // All that are in some domain with the CPU.
 std::vector<uint32_t> mapped_tiers(const Instance &device);
+// Of those in hardware domains, the ones with 8-byte atomics between all of `agents` (HBF_AGENT_*).
+std::vector<uint32_t> atomic_tiers(const Instance &device, uint32_t agents);
 bool software(const Instance &device, uint32_t tier);
 uint64_t granule(const Instance &device, uint32_t tier); // of its domain, at least 1
 // Where a result is looked at: a tier in a hardware domain if there is one, else `otherwise`.
@@ -26,6 +28,10 @@ uint32_t observer_tier(const Instance &device, uint32_t otherwise);
 
 // Commands of a batch to make a queue for: as many as wanted, or the most there can be.
 uint32_t batch_room(const Instance &device, uint32_t wanted);
+
+inline double elapsed(measure::Clock::time_point begin) { // seconds
+    return measure::seconds_between(begin, measure::Clock::now());
+}
 
 inline std::byte *at(const hbf_region_info &region, uint64_t offset) {
     return static_cast<std::byte *>(region.address) + offset;
