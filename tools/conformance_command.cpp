@@ -250,6 +250,7 @@ int run_conformance(const Options &o) {
 
     const auto run = run_suite(*options, hooks());
     clear_progress();
+    if (!run && interrupted()) return interrupted_exit_code(); // before there was anything to report
     if (!run) return refuse(run.error().kind == RunError::usage ? Exit::usage : Exit::error, run.error().message);
     const bool written = write_reports(o, *run);
     if (run->interrupted && interrupted()) return interrupted_exit_code();

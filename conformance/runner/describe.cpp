@@ -45,11 +45,17 @@ std::string text_of(const hbf_tier_info &tier, const hbf_domain_info *domain) {
     return out + fmt::format("; {}", tier.detail);
 }
 
+std::string widths(uint32_t mask) {
+    std::string out;
+    for (uint32_t width = 1; width; width <<= 1)
+        if (mask & width) out += fmt::format("{}{}", out.empty() ? "" : "+", width);
+    return out.empty() ? "no atomics" : fmt::format("atomics of {} bytes", out);
+}
+
 std::string text_of(const hbf_domain_info &domain) {
-    return fmt::format("{} coherence, granule {}, atomics of {} bytes; {}",
+    return fmt::format("{} coherence, granule {}, {}; {}",
                        domain.protocol == HBF_PROTOCOL_HARDWARE ? "hardware" : "software", domain.granule,
-                       domain.atomic_widths & 8u ? "1 to 8" : fmt::format("mask {:#x}", domain.atomic_widths),
-                       domain.detail);
+                       widths(domain.atomic_widths), domain.detail);
 }
 
 void describe_file(const std::string &library, Facts &facts) {

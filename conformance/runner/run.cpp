@@ -60,7 +60,7 @@ public:
             return refuse(RunError::usage, wrong);
 
         begin();
-        const RunRecord description = describe_plugin(how_, arguments_);
+        const RunRecord description = describe_plugin(how_, real_); // what is tested, not the wrapper
         take(description);
         if (description.verdict == "untested") {
             run_.verdict = "untested";
@@ -194,7 +194,7 @@ private:
             if (!failed(record.status) || record.status == Status::timeout || record.status == Status::xpass) continue;
             if (chosen.size() == 1 && options_.repeat == 1) return; // it was alone
             ++tried;
-            if (hooks_.starting) hooks_.starting(ran_.size(), ran_.size(), record.name + " again");
+            if (hooks_.starting) hooks_.starting(0, 0, record.name + " again");
             const auto again = run_one(ran_[i]);
             if (!again || again->status == Status::interrupted) return;
             record.notes.push_back(
@@ -210,7 +210,7 @@ private:
         run_.interrupted = interrupted();
         if (const auto inventory = read_inventory()) run_.health_after = host_health(*inventory);
         if (!run_.interrupted)
-            for (const auto &counter : describe_plugin(how_, arguments_).health_before) run_.health_after.push_back(counter);
+            for (const auto &counter : describe_plugin(how_, real_).health_before) run_.health_after.push_back(counter);
         decide(run_, left_out);
     }
 

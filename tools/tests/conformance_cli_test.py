@@ -64,7 +64,7 @@ class Conformance(unittest.TestCase):
         with open(paths['ocp'], encoding='utf-8') as file:
             self.assertTrue(all(json.loads(line) for line in file))
         with open(paths['html'], encoding='utf-8') as file:
-            self.assertIn('conformant', file.read())
+            self.assertIn('CONFORMANT: ', file.read())
 
     def test_the_same_seed_gives_each_case_its_seed_alone_and_among_others(self):
         alone = self.report('--plugin', SIM, *ONE, '--seed', '77')['cases'][0]
@@ -77,6 +77,7 @@ class Conformance(unittest.TestCase):
         report = self.report('--plugin', SIM, *ONE, '--inject', 'guard-write', code=1)
         self.assertEqual(report['verdict'], 'not conformant')
         self.assertEqual(report['inject'], {'faults': 'guard-write'})
+        self.assertEqual(report['plugin']['name'], 'sim')
         self.assertEqual(report['cases'][0]['status'], 'fail')
         again = subprocess.run(report['cases'][0]['replay'].replace('hbf', HBF, 1), shell=True, env=self.env, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=300)
@@ -152,7 +153,8 @@ class Conformance(unittest.TestCase):
     def test_a_waiver_file_with_a_mistake_is_refused(self):
         good = self.WAIVER.format('9999-12-31')
         for text, said in [(good + 'owners = "x"\n', ':8:1: unknown key'),
-                           (good.replace('guard*', 'gaurd*'), 'no case matches'), (good.replace('9999-12-31', '"soon"'), 'no date'), ('', 'no [[waiver]]')]:
+                           (good.replace('guard*', 'gaurd*'), 'no case matches'),
+                           (good.replace('9999-12-31', '"soon"'), 'no date'), ('', 'no [[waiver]]')]:
             done = self.run_hbf('--plugin', SIM, *ONE, '--waivers', self.write('w.toml', text))
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(said, done.stderr)
