@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the runner decides, apart from processes: records, filters, waivers, verdicts.
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 #include "conformance/runner/decide.hpp"
 #include "conformance/runner/filter.hpp"
 #include "conformance/runner/host_facts.hpp"
+#include "conformance/runner/private_cache.hpp"
 #include "conformance/runner/record_channel.hpp"
 #include "conformance/runner/record_json.hpp"
 #include "conformance/runner/run.hpp"
@@ -322,7 +325,32 @@ TEST(HostFacts, ChangesOfCounters) {
                 ElementsAre("b 2 -> 5", "c 3 -> not readable any more"));
 }
 
-TEST(Replay, IsOneCommandThatASheLLTakes) {
+TEST(PrivateCacheFolder, LiesBesideTheUsersAndGoesWithItsRun) {
+    namespace fs = std::filesystem;
+    std::string home = (fs::temp_directory_path() / "hbf-runner-XXXXXX").string();
+    ASSERT_NE(mkdtemp(home.data()), nullptr);
+    setenv("XDG_CACHE_HOME", home.c_str(), 1);
+    const fs::path base = fs::path(home) / "hbf";
+    // No process has the largest number; the others are not this run's to remove.
+    const std::vector<std::string> others = {"conformance-1-abcdef", "conformance-x-abcdef", "storage"};
+    fs::create_directories(base / "conformance-2147483647-abcdef" / "hbf");
+    for (const std::string &name : others) fs::create_directories(base / name);
+    fs::path folder;
+    {
+        const PrivateCache cache;
+        folder = cache.folder();
+        EXPECT_EQ(folder.parent_path(), base);
+        EXPECT_EQ(cache.variable(), "XDG_CACHE_HOME=" + folder.string());
+        fs::create_directories(folder / "hbf" / "storage");
+        EXPECT_FALSE(fs::exists(base / "conformance-2147483647-abcdef")) << "left by a run that was killed";
+    }
+    EXPECT_FALSE(fs::exists(folder));
+    for (const std::string &name : others) EXPECT_TRUE(fs::exists(base / name)) << name;
+    unsetenv("XDG_CACHE_HOME");
+    fs::remove_all(home);
+}
+
+TEST(Replay, IsOneCommandThatAShellTakes) {
     RunOptions options;
     options.target = {"/opt/my plugins/p.so", "dev0", {{"k", "it's"}}};
     options.filter.profile = Profile::full;
