@@ -90,7 +90,8 @@ void self_test(CorruptionRun &run, const cts::CaseArguments &arguments) {
         run.self_test = "self-test: not possible: " + cases.error();
         return;
     }
-    const auto found = std::find_if(cases->begin(), cases->end(), [](const auto &one) { return one.name == "selftest.transfer"; });
+    const auto found =
+        std::find_if(cases->begin(), cases->end(), [](const auto &one) { return one.name == "selftest.transfer"; });
     if (found == cases->end()) {
         run.self_test = "self-test: not possible: hbf-case has no selftest.transfer";
         return;
@@ -210,8 +211,8 @@ std::vector<Option> corruption_options(Options &o) {
     const char *what = "What is tested", *how = "For how long", *with = "With what data", *output = "Output";
     auto &t = o.test;
     return {
-        {"--device", &o.device, "NAME", "a plugin (host), a device (host0) or PLUGIN:ID (default: the one hbf would use)", false,
-         what},
+        {"--device", &o.device, "NAME", "a plugin (host), a device (host0) or PLUGIN:ID (default: the one hbf would use)",
+         false, what},
         {"--plugin", &o.plugin, "FILE", "this plugin, by its file; --device is then an id in it", false, what},
         {"--option", &o.plugin_options, "KEY=VALUE", "for the plugin; repeatable", false, what},
         {"--pairs", &t.pairs, "A->B|A", "only these transfers: from tier A to tier B, or all that A is part of; repeatable",
@@ -221,13 +222,15 @@ std::vector<Option> corruption_options(Options &o) {
         {"--time", Real{&t.seconds, 0.1, 31'536'000}, "SECONDS",
          "(default 30, unless --iterations, or --confidence and --rate, say when to stop)", false, how},
         {"--iterations", Number{&t.iterations, 1, 1'000'000'000}, "N", "each pattern over each pair, N times", false, how},
-        {"--confidence", Real{&o.confidence, 50, 99.9999999}, "PERCENT", "go on until --rate is excluded so surely", false, how},
+        {"--confidence", Real{&o.confidence, 50, 99.9999999}, "PERCENT", "go on until --rate is excluded so surely", false,
+         how},
         {"--rate", Real{&t.rate, 1e-20, 1}, "RATE", "errors per bit: bytes and time are computed and said before the start",
          false, how},
         {"--idle", Real{&t.idle_s, 0.1, 86'400}, "SECONDS", "rest of bit_fade (default 300)", false, how},
         {"--pattern", &t.patterns, "NAME", "p0 to p11 or a name of the list below; repeatable (default: all but bit_fade)",
          false, with},
-        {"--seed", Number{&o.seed, 1, UINT32_MAX}, "N", "of the data, to repeat a run (default: random, printed)", false, with},
+        {"--seed", Number{&o.seed, 1, UINT32_MAX}, "N", "of the data, to repeat a run (default: random, printed)", false,
+         with},
         {"--inject", &o.inject, "FAULT", "plant faults: flip,p=1e-9 or stuck,bit=13 or drop-tail;stale,after=100 ...", false,
          with},
         {"--no-self-test", &o.no_self_test, "", "do not plant faults before the start to see whether they would be found",
@@ -245,11 +248,11 @@ Command corruption_command() {
     command.name = "corruption";
     command.summary = "move test data between all tiers and look at every byte that arrives";
     command.description =
-        "Every pair of tiers, by the device's own copies: 30 seconds, each pair with every pattern in turn. A wrong word is\n"
-        "read again three times, its source is looked at, and what it holds is traced: old data, data of another place,\n"
-        "flipped bits. The end is not 'OK' but a bound: what error rate is excluded by what was compared, and with which\n"
-        "coverage. Exit status: 0 pass, 1 a byte was wrong, 2 wrong command line, 3 no verdict (plugin or driver trouble,\n"
-        "time up too early), 77 nothing to test.\n\n" +
+        "Every pair of tiers, by the device's own copies: 30 seconds, each pair with every pattern in turn. A wrong\n"
+        "word is read again three times, its source is looked at, and what it holds is traced: old data, data of\n"
+        "another place, flipped bits. The end is not 'OK' but a bound: what error rate is excluded by what was\n"
+        "compared, and with which coverage. Exit status: 0 pass, 1 a byte was wrong, 2 wrong command line, 3 no verdict\n"
+        "(plugin or driver trouble, time up too early), 77 nothing to test.\n\n" +
         pattern_help();
     command.examples = "  hbf corruption                                  30 seconds over all pairs of tiers\n"
                        "  hbf corruption --confidence 99.9 --rate 1e-12   until that is excluded; the time is said first\n"

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "conformance/integrity/pattern.hpp"
 #include "conformance/suite/bytes.hpp"
 #include "conformance/suite/case.hpp"
 #include "conformance/suite/device.hpp"
@@ -26,6 +28,11 @@ public:
         uint64_t bytes = 0; // of each
     };
 
+    // What a region's bytes are, as far as the test wrote them: shared by all pairs that end there.
+    struct Content {
+        std::optional<Datum> now, poison;
+    };
+
     // Needs a tier with a CPU address. `tiers`: where to test, all reached by commands. `bytes`: of each region, a multiple
     // of 4096; at most one part in `share` of what is free in the tier, and `skipped` says which tiers have no room. Trouble
     // of the plugin's is a conformance::Verdict.
@@ -36,6 +43,7 @@ public:
     const std::vector<std::string> &skipped() const { return skipped_; }
     hbf_queue *queue() const { return *queue_; }
     conformance::ByteAccess &access() { return access_; }
+    Content &content(hbf_region region) { return contents_[region]; }
     const hbf_region_info &window(); // in the first tier with a CPU address, window_size bytes
     bool crc() const { return device_->capabilities() & conformance::need::crc; }
 
@@ -47,6 +55,7 @@ private:
     std::vector<Place> places_;
     std::vector<std::string> skipped_;
     hbf_region_info window_{};
+    std::map<hbf_region, Content> contents_;
 };
 
 // Drops the CPU's copies of these lines, so that the next load comes from memory. Nothing where the CPU cannot be asked to.

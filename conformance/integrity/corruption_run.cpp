@@ -173,7 +173,8 @@ private:
     void iterate(Arena &arena, Arena &small, const std::vector<Pair> &pairs) {
         std::vector<Route> routes, witnesses;
         for (const auto &pair : pairs) routes.emplace_back(arena, *pair.from, *pair.to, run_.tally, route_hooks());
-        for (auto &route : routes) route.poison(run_.options.seed);
+        for (auto &route : routes)
+            if (!route.poisoned()) route.poison(run_.options.seed);
         const bool watched = has(Pattern::witness);
         const Datum witness{Pattern::witness, 0, run_.options.seed, ++generation_};
         if (watched) {

@@ -22,7 +22,7 @@ std::byte *mapped(const hbf_region_info &region, uint64_t offset) {
 
 Route::Route(Arena &arena, const Arena::Place &from, const Arena::Place &to, Tally &tally, Hooks hooks)
     : arena_(&arena), from_(&from), to_(&to), tally_(&tally), hooks_(std::move(hooks)),
-      bytes_(std::min(from.bytes, to.bytes)) {
+      bytes_(std::min(from.bytes, to.bytes)), content_(&arena.content(to.destination.region)) {
     const auto &source = arena.device().tier(from.tier), &destination = arena.device().tier(to.tier);
     PairTally pair;
     pair.from = source.name;
@@ -63,7 +63,7 @@ bool Route::poison(uint32_t seed) {
         if (hooks_.stop()) return false;
         fill(to_->destination, datum, range);
     }
-    before_ = poison_ = datum;
+    content_->now = content_->poison = datum;
     return true;
 }
 
@@ -116,7 +116,7 @@ bool Route::look(const Datum &datum) {
         check(to_->destination, datum, range.offset, range.size, range.offset);
         pair_->reached = std::max(pair_->reached, range.offset + range.size);
     }
-    before_ = datum;
+    content_->now = datum;
     return true;
 }
 

@@ -31,6 +31,7 @@ public:
     uint64_t bytes() const { return bytes_; }
     PairTally &pair() { return *pair_; }
     bool poison(uint32_t seed); // generation 0: what lies there before the first pass
+    bool poisoned() const { return content_->poison.has_value(); }
 
     bool pass(const Datum &datum);                                       // write, copy, check
     bool march(uint32_t seed, uint32_t generation);                      // p4, uses two generations' worth of data
@@ -64,7 +65,7 @@ private:
     PairTally *pair_;
     Hooks hooks_;
     uint64_t bytes_;
-    std::optional<Datum> before_, poison_; // in the destination: before the datum under way, and before the first
+    Arena::Content *content_; // of the destination
     size_t repeats_ = 0;
     static constexpr size_t most_located = 16; // words of one check that are looked into
 };

@@ -57,8 +57,9 @@ void Route::locate(const hbf_region_info &region, const Datum &due, const std::v
                        line_end = next + (line_size - next % line_size) % line_size;
         const std::span<const std::byte> following(bytes + std::min(next, size),
                                                    std::min(line_end, size) - std::min(next, size));
-        record.origin =
-            origin_of({due, before_ ? &*before_ : nullptr, bytes_, poison_ ? &*poison_ : nullptr}, word, following);
+        record.origin = origin_of(
+            {due, content_->now ? &*content_->now : nullptr, bytes_, content_->poison ? &*content_->poison : nullptr}, word,
+            following);
         record.at_s = hooks_.now();
         record.temperature = hooks_.temperature();
         found.push_back(std::move(record));

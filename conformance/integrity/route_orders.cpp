@@ -36,10 +36,11 @@ bool Route::march(uint32_t seed, uint32_t generation) {
             arena_->device().must_complete(arena_->queue(), submit_copy(range, crc));
             check_crc(datum(element.write), range, crc);
         }
-        if (element.write >= 0) before_ = datum(1 - element.write); // what the next element's reads would find if stale
+        if (element.write >= 0)
+            content_->now = datum(1 - element.write); // what the next element's reads would find if stale
     }
     pair_->reached = bytes_;
-    before_ = datum(0);
+    content_->now = datum(0);
     return true;
 }
 
@@ -81,7 +82,7 @@ bool Route::every_twentieth(const Datum &datum) {
     const uint64_t counted = pair_->bytes - before;
     pair_->bytes = before + counted / modulo;
     tally_->add_bits(-8.0 * static_cast<double>(counted - counted / modulo));
-    before_.reset();
+    content_->now.reset();
     return true;
 }
 
@@ -112,7 +113,7 @@ bool Route::block_move(uint32_t seed, uint32_t generation, unsigned moves) {
         std::swap(here, there);
     }
     const auto &last = here == to_->destination.region ? to_->destination : from_->source;
-    before_.reset();
+    content_->now.reset();
     for (uint64_t i = 0; i < count; ++i) {
         if (hooks_.stop()) return false;
         check(last, datum, i * move_size, move_size, holds[i] * move_size);
