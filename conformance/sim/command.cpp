@@ -98,4 +98,20 @@ void give_back(Command *commands, uint64_t count, Regions &regions) noexcept {
     }
 }
 
+namespace {
+
+// Flush and invalidate move whole lines, both ways for all that others see.
+bool meet(const Place &a, uint64_t a_size, const Place &b, uint64_t b_size) {
+    if (!a.region || a.region != b.region) return false;
+    constexpr uint64_t widest_line = 4096;
+    const auto first = [](uint64_t offset) { return offset / widest_line; };
+    return first(a.offset) <= first(b.offset + b_size - 1) && first(b.offset) <= first(a.offset + a_size - 1);
+}
+
+} // namespace
+
+bool conflict(const Command &a, const Command &b) {
+    return meet(a.dst, a.size, b.dst, b.size) || meet(a.dst, a.size, b.src, b.size) || meet(a.src, a.size, b.dst, b.size);
+}
+
 } // namespace hbf::sim

@@ -35,4 +35,7 @@ std::shared_ptr<Timeline> waited_timeline(const hbf_wait &wait);
 void take_commands(const sdk::BatchView &batch, Regions &regions, Command *out);
 void give_back(Command *commands, uint64_t count, Regions &regions) noexcept;
 
+// Whether it matters which of the two runs first.
+bool conflict(const Command &a, const Command &b);
+
 } // namespace hbf::sim

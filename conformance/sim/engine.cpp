@@ -66,18 +66,38 @@ void Engine::settle() noexcept {
     }
 }
 
-Lane *Engine::choose() {
-    uint64_t candidates = 0;
-    for (const Lane *const lane : lanes_) candidates += lane->runnable() != 0;
-    if (candidates == 0) return nullptr;
-    uint64_t chosen = dice_.below(candidates);
-    for (Lane *const lane : lanes_)
-        if (lane->runnable() != 0 && chosen-- == 0) return lane;
-    return nullptr;
+// What may begin now. One queue at most runs ahead of its turn, and none that comes near it begins anything meanwhile.
+template <class Each>
+void Engine::each_turn(Each &&each) {
+    const Lane *ahead = nullptr;
+    for (const Lane *const lane : lanes_)
+        if (lane->is_ahead()) ahead = lane;
+    for (Lane *const lane : lanes_) {
+        if (ahead && ahead != lane && lane->oldest_clashes(*ahead)) continue;
+        if (lane->runnable() != 0) each(Turn{lane, false});
+        if ((ahead && ahead != lane) || lane->runnable_ahead() == 0) continue;
+        const bool near = !ahead && std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane *other) {
+            return other != lane && lane->would_clash(*other);
+        });
+        if (!near) each(Turn{lane, true});
+    }
 }
 
-void Engine::run_one(Lock &lock, Lane &lane, Bounce &bounce, bool unlocked) {
-    const Lane::Work work = lane.take(dice_);
+Engine::Turn Engine::choose() {
+    uint64_t candidates = 0;
+    each_turn([&](const Turn &) { ++candidates; });
+    if (candidates == 0) return {};
+    uint64_t chosen = dice_.below(candidates);
+    Turn turn;
+    each_turn([&](const Turn &candidate) {
+        if (chosen-- == 0) turn = candidate;
+    });
+    return turn;
+}
+
+void Engine::run_one(Lock &lock, const Turn &turn, Bounce &bounce, bool unlocked) {
+    Lane &lane = *turn.lane;
+    const Lane::Work work = turn.ahead ? lane.take_ahead(dice_) : lane.take(dice_);
     if (unlocked) lock.unlock();
     auto failure = execute(*work.command, bounce, counters_, fail_copy_);
     if (unlocked) lock.lock();
@@ -88,15 +108,15 @@ void Engine::run_one(Lock &lock, Lane &lane, Bounce &bounce, bool unlocked) {
 void Engine::work(Bounce &bounce) noexcept {
     Lock lock(mutex_);
     while (!ending_) {
-        Lane *const lane = choose();
-        if (!lane) {
+        const Turn turn = choose();
+        if (!turn.lane) {
             work_.wait(lock);
         } else if (dice_.below(4) == 0) { // not yet: others may come first
             lock.unlock();
             std::this_thread::yield();
             lock.lock();
         } else {
-            run_one(lock, *lane, bounce, true);
+            run_one(lock, turn, bounce, true);
         }
     }
 }
@@ -109,11 +129,11 @@ bool Engine::wait(Lane &lane, uint64_t value, uint64_t timeout_ns) {
     const auto completed = [&] { return lane.timeline()->completed.load(std::memory_order_acquire) >= value; };
     Lock lock(mutex_);
     while (!completed()) {
-        Lane *const turn = scripted_ ? choose() : nullptr;
-        if (turn) run_one(lock, *turn, *bounces_.front(), false);
+        const Turn turn = scripted_ ? choose() : Turn{};
+        if (turn.lane) run_one(lock, turn, *bounces_.front(), false);
         if (completed()) return true;
         if (limited && Clock::now() >= deadline) return false;
-        if (turn) continue;
+        if (turn.lane) continue;
         if (limited)
             done_.wait_until(lock, deadline);
         else
@@ -132,7 +152,7 @@ bool Engine::cancel(Lane &lane, uint64_t value) {
 void Engine::look(Lane &) noexcept {
     if (!scripted_) return;
     Lock lock(mutex_);
-    if (Lane *const turn = choose(); turn && dice_.below(4) != 0) run_one(lock, *turn, *bounces_.front(), false);
+    if (const Turn turn = choose(); turn.lane && dice_.below(4) != 0) run_one(lock, turn, *bounces_.front(), false);
 }
 
 std::optional<sdk::Failure> Engine::failure(const Lane &lane) {

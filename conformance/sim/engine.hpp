@@ -38,8 +38,14 @@ public:
 private:
     using Lock = std::unique_lock<std::mutex>;
     void work(Bounce &bounce) noexcept; // an engine's life
-    Lane *choose();
-    void run_one(Lock &lock, Lane &lane, Bounce &bounce, bool unlocked);
+    struct Turn {
+        Lane *lane = nullptr;
+        bool ahead = false; // of its turn
+    };
+    Turn choose();
+    template <class Each>
+    void each_turn(Each &&each);
+    void run_one(Lock &lock, const Turn &turn, Bounce &bounce, bool unlocked);
     void settle() noexcept;
     void end() noexcept;
 

@@ -94,6 +94,7 @@ std::unique_ptr<Region> SimInstance::make_region(const sdk::AllocRequest &reques
         Region{request.tier, request.size, bytes, {}, Store(Mapping::zeroed(bytes, alignment), !tier.cpu())});
     if (tier.cpu() && model_.domains[tier.domain].protocol == HBF_PROTOCOL_SOFTWARE)
         region->shadow.emplace(bytes, alignment, model_.domains[tier.domain].line);
+    region->live = tier.cpu() && !region->shadow;
     return region;
 }
 
@@ -128,8 +129,8 @@ void SimInstance::free(hbf_region region) {
 }
 
 hbf_region_info SimInstance::register_host(void *address, uint64_t size) {
-    const hbf_region handle = regions_.insert(
-        std::make_unique<Region>(Region{HBF_TIER_NONE, size, 0, {}, Store(Mapping::borrowed(address, size), false)}));
+    const hbf_region handle = regions_.insert(std::make_unique<Region>(
+        Region{HBF_TIER_NONE, size, 0, {}, Store(Mapping::borrowed(address, size), false), std::nullopt, true}));
     return {sizeof(hbf_region_info), HBF_TIER_NONE, handle, size, page_size(), address};
 }
 

@@ -66,6 +66,7 @@ void Lane::complete(Slot &slot) {
     slot = {};
     slot.commands = commands;
     timeline_->completed.store(first_++, std::memory_order_release);
+    ahead_ = 0;
 }
 
 uint32_t Lane::runnable() const {
@@ -74,12 +75,57 @@ uint32_t Lane::runnable() const {
     return stopped(slot) ? 0 : slot.end - slot.next;
 }
 
-Lane::Work Lane::take(Dice &dice) {
-    Slot &slot = this->slot(first_);
+Lane::Work Lane::begin(uint64_t value, Slot &slot, Dice &dice) {
     std::swap(slot.commands[slot.next], slot.commands[slot.next + dice.below(slot.end - slot.next)]);
     slot.begun = true;
     ++slot.running;
-    return {first_, &slot.commands[slot.next++]};
+    return {value, &slot.commands[slot.next++]};
+}
+
+Lane::Work Lane::take(Dice &dice) {
+    return begin(first_, slot(first_), dice);
+}
+
+bool Lane::clash(const Slot &a, const Slot &b) {
+    for (uint32_t i = 0; i < a.count; ++i)
+        for (uint32_t j = 0; j < b.count; ++j)
+            if (conflict(a.commands[i], b.commands[j])) return true;
+    return false;
+}
+
+bool Lane::unseen(const Slot &slot) {
+    for (uint32_t i = 0; i < slot.count; ++i) {
+        const Command &command = slot.commands[i];
+        if (command.kind != HBF_COMMAND_COPY && command.kind != HBF_COMMAND_FILL) return false;
+        if (command.dst.region->live || (command.src.region && command.src.region->live)) return false;
+    }
+    return slot.count != 0;
+}
+
+uint32_t Lane::runnable_ahead() const {
+    constexpr uint32_t few = 4; // commands: every pair of them is compared
+    if (first_ >= submitted_) return 0;
+    const Slot &oldest = slot(first_), &next = slot(first_ + 1);
+    if (stopped(oldest) || stopped(next)) return 0;
+    if (ahead_ != 0) return next.end - next.next;
+    const bool last_segment = oldest.begun && oldest.end == oldest.count;
+    return last_segment && oldest.count <= few && next.count <= few && unseen(next) && !clash(oldest, next) ? next.count : 0;
+}
+
+Lane::Work Lane::take_ahead(Dice &dice) {
+    Slot &next = slot(first_ + 1);
+    next.end = next.count; // it has no waits
+    ahead_ = first_ + 1;
+    return begin(ahead_, next, dice);
+}
+
+bool Lane::oldest_clashes(const Lane &ahead) const {
+    return first_ <= submitted_ && clash(slot(first_), ahead.slot(ahead.ahead_));
+}
+
+bool Lane::would_clash(const Lane &running) const {
+    return running.first_ <= running.submitted_ && running.slot(running.first_).running != 0 &&
+           clash(slot(first_ + 1), running.slot(running.first_));
 }
 
 void Lane::done(const Work &work, std::optional<sdk::Failure> failure) {

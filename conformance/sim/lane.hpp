@@ -35,6 +35,15 @@ public:
         const Command *command = nullptr;
     };
     Work take(Dice &dice); // begins one of them, any
+
+    // The value after the oldest may run ahead of its turn where nobody can tell: its commands and the oldest's, few on both
+    // sides, do not conflict, no agent looks at their memory directly, and (the engine sees to it) no other queue comes
+    // near.
+    uint32_t runnable_ahead() const;
+    Work take_ahead(Dice &dice);
+    bool is_ahead() const { return ahead_ != 0; }
+    bool oldest_clashes(const Lane &ahead) const; // with what runs ahead there
+    bool would_clash(const Lane &running) const;  // what may run ahead here, with what runs there
     void done(const Work &work, std::optional<sdk::Failure> failure);
 
     bool cancel(uint64_t value);
@@ -53,6 +62,9 @@ private:
     Slot &slot(uint64_t value) { return slots_[value % slots_.size()]; }
     const Slot &slot(uint64_t value) const { return slots_[value % slots_.size()]; }
     bool stopped(const Slot &slot) const { return poisoned_ || slot.cancelled || slot.failure; }
+    static bool clash(const Slot &a, const Slot &b);
+    static bool unseen(const Slot &slot);
+    static Work begin(uint64_t value, Slot &slot, Dice &dice);
     bool over(Slot &slot);
     bool pass_wait(Slot &slot, const Command &wait) const;
     void complete(Slot &slot);
@@ -62,6 +74,7 @@ private:
     std::vector<Slot> slots_;
     std::shared_ptr<Timeline> timeline_ = std::make_shared<Timeline>();
     uint64_t submitted_ = 0, first_ = 1; // first_: oldest value in flight
+    uint64_t ahead_ = 0;                 // value that began before its turn, while the one before it is not over
     bool poisoned_ = false;
 };
 

@@ -59,7 +59,7 @@ NamedFile NamedFile::open(const std::string &folder, const std::string &name, ui
         const int made = ::open(unfinished(folder, name).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
         if (made < 0) fail_errno(path, error);
         const NamedFile other(made, 0);
-        lock(made, path); // BUSY while it is being made
+        lock(made, path);                           // BUSY while it is being made
         ::unlink(unfinished(folder, name).c_str()); // its writer died
         fail_errno(path, error);
     }

@@ -77,6 +77,52 @@ TEST(SimOrder, CommandsOfABatchAreUnorderedButForBarriers) {
     EXPECT_TRUE(first && second);
 }
 
+uint64_t bytes_moved(Device &device) {
+    for (const hbf_reading &reading : device->must_read_health())
+        if (reading.name == std::string_view("sim.bytes_moved")) return reading.value;
+    return UINT64_MAX;
+}
+
+// A value of two fills of 100 bytes and one of 7: whether, for some seed, the second ran before the first was over.
+bool runs_ahead(uint32_t tier, bool same_place, bool observed) {
+    for (uint64_t seed = 0; seed < 40; ++seed) {
+        Device device(scripted(seed));
+        const auto first = device->must_alloc(tier, 8192), other = device->must_alloc(tier, 8192);
+        const Queue queue(device.instance()), observer(device.instance());
+        const hbf_region place = same_place ? first.region : other.region;
+        device->must_submit(queue, {fill_command(first.region, 0, 100, 1, 1), fill_command(first.region, 4096, 100, 1, 1)});
+        const uint64_t last = device->must_submit(queue, {fill_command(place, 0, 7, 2, 1)});
+        uint64_t before = 0;
+        bool ahead = false;
+        while (device->poll(queue).completed < last) {
+            const uint64_t now = bytes_moved(device);
+            ahead |= now == 107;
+            if (observed && now == 107 && before != 107) {
+                const uint64_t seen = device->must_submit(observer, {fill_command(other.region, 0, 1, 3, 1)});
+                for (int i = 0; i < 3; ++i) {
+                    device->poll(observer);
+                    if (bytes_moved(device) % 100 != 7) {
+                        EXPECT_EQ(device->poll(queue).completed, last) << "seed " << seed << ": somebody came between";
+                        break;
+                    }
+                }
+                device->must_complete(observer, seen);
+            }
+            before = now;
+        }
+        if (ahead) return true;
+    }
+    return false;
+}
+
+TEST(SimOrder, ValuesOfAQueueOverlapOnlyWhereNobodyCanTell) {
+    EXPECT_TRUE(runs_ahead(cold, false, false));
+    EXPECT_TRUE(runs_ahead(vram, false, false));
+    EXPECT_FALSE(runs_ahead(cold, true, false)) << "the ranges conflict";
+    EXPECT_FALSE(runs_ahead(coherent, false, false)) << "the CPU could look on";
+    EXPECT_TRUE(runs_ahead(cold, false, true));
+}
+
 TEST(SimOrder, NothingRunsInsideSubmit) {
     Device device(scripted(1));
     const auto region = device->must_alloc(coherent, 4096);

@@ -18,6 +18,7 @@ struct Region {
     NamedFile file = {};          // of a named region
     Store store;
     std::optional<Shadow> shadow = std::nullopt;
+    bool live = false; // the CPU looks at the store itself
 };
 
 using Regions = sdk::RegionTable<std::unique_ptr<Region>>;
