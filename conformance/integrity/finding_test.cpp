@@ -125,6 +125,16 @@ TEST(Origin, OfWholeLines) {
     EXPECT_EQ(origin_in_line(due, {Pattern::random, 0, 1, 1}, 4096, 4096).fault_class, fault::wrong_value);
 }
 
+TEST(Origin, HalfNewAndHalfOldIsTorn) {
+    const Datum due{Pattern::address_hash, 0, 9, 40}, before{Pattern::address_hash, 1, 9, 39};
+    for (const uint64_t old_half : {uint64_t{0xffffffff}, ~uint64_t{0xffffffff}}) {
+        const uint64_t is = word_of(due, 64), was = word_of(before, 64);
+        const auto origin = origin_of({due, &before, 4096}, {64, is, (is & ~old_half) | (was & old_half)}, {});
+        EXPECT_EQ(origin.fault_class, fault::torn) << origin.text;
+        EXPECT_EQ(origin.back, 1u);
+    }
+}
+
 TEST(Origin, OfClassicPatternsIsWhatWasThereBefore) {
     const Datum due{Pattern::solid, 1, 9, 4}, before{Pattern::solid, 0, 9, 3};
     EXPECT_EQ(origin_in_line(due, before, 64, 64, &before).fault_class, fault::stale);

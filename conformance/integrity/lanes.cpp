@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t page_size_4k = 4096;
 constexpr double nearly_all = 0.9;
+constexpr uint64_t enough_to_lean = 16; // below, one direction only is a coincidence
 constexpr uint64_t enough_flips = 3;    // below, a lane is a coincidence
 constexpr unsigned lowest_bit = 8;      // of addresses: below, modulo-20 looks at one value only, and lanes say more
 constexpr size_t enough_addresses = 16; // below, every address bit agrees by chance
@@ -118,7 +119,7 @@ std::string Lanes::verdict(uint64_t bytes) const {
                         narrow.lane, 100 * share(narrow.all(), bits()));
     } else if (per_word >= 24 && per_word <= 40) {
         text = fmt::format("about half of the bits differ ({:.1f} of 64) => address, wrong granule or old data", per_word);
-    } else if (up() == 0 || down() == 0) {
+    } else if (bits() >= enough_to_lean && (up() == 0 || down() == 0)) {
         text = fmt::format("all flips are {}, {:.1f} bits a word => cells or lines that lose their charge",
                            up() == 0 ? "1->0" : "0->1", per_word);
     } else if (per_word <= 4) {

@@ -96,7 +96,14 @@ Origin origin_of(const Surroundings &around, const WrongWord &word, std::span<co
     // Flips are counted over the whole word.
     const bool known =
         cause.kind == Cause::Kind::poison || cause.kind == Cause::Kind::stale || cause.kind == Cause::Kind::misplaced;
-    return known ? of_cause(cause) : flips(flipped, word.actual);
+    if (!known) return flips(flipped, word.actual);
+    Origin out = of_cause(cause);
+    const bool one_half = upper || flipped >> 32 == 0;
+    if (one_half && cause.kind != Cause::Kind::misplaced) {
+        out.fault_class = fault::torn;
+        out.text = "torn: half of the word is new, the other half " + out.text;
+    }
+    return out;
 }
 
 } // namespace hbf::integrity

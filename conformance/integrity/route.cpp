@@ -137,7 +137,8 @@ void Route::check(const hbf_region_info &region, const Datum &due, uint64_t offs
         bytes = static_cast<const std::byte *>(window.address);
     }
     std::vector<WrongWord> wrong; // the first ones in full, all in the lanes
-    uint64_t last = 0;
+    const uint64_t segment = std::max(size / (most_located - most_located / 4), line_size);
+    uint64_t last = 0, last_part = UINT64_MAX;
     const uint64_t shift = content - offset;
     const uint64_t count = compare(due, bytes, size, content, [&](const WrongWord &word) {
         const uint64_t at = word.address - shift;
@@ -145,9 +146,13 @@ void Route::check(const hbf_region_info &region, const Datum &due, uint64_t offs
         tally_->wrong_bytes += wrong_bytes_in(word.expected, word.actual);
         const bool neighbour = at == last + word_size && last != 0;
         if (!neighbour) ++tally_->incidents;
-        // Of each run of wrong words the beginning, so that one lost granule does not fill the report.
-        if (wrong.size() < Route::most_located && (!neighbour || wrong.size() < Route::most_located / 2))
+        // The first ones, the beginning of each run, and some all along it: a long one may have more than one cause.
+        const uint64_t part = (at - offset) / segment;
+        const bool told = neighbour && wrong.size() >= most_located / 4 && part == last_part;
+        if (wrong.size() < most_located && !told) {
             wrong.push_back(word);
+            last_part = part;
+        }
         last = at;
     });
     if (count != 0) {

@@ -105,6 +105,7 @@ std::string Tally::verdict() const {
     const double misplaced = share(fault::misplaced), stale = share(fault::stale), never = share(fault::not_written);
     if (share(fault::read_error) >= 0.5)
         return words(share(fault::read_error), "are right when read again => the read path, not the stored bytes");
+    if (share(fault::torn) >= 0.5) return words(share(fault::torn), "are half new and half old => the transfer tears words");
     // What is misdirected is missing where it belongs, too.
     if (misplaced >= 0.2 && misplaced + stale + never >= 0.5)
         return words(misplaced, "hold data of another place => misdirected") + where_from(distances);
