@@ -9,8 +9,8 @@ namespace {
 
 using sdk::shell::refuse;
 
-const std::vector<std::string_view> capabilities = {"cancel",    "crc",    "launch",     "register",   "export",
-                                                    "coherence", "health", "persistent", "third-party"};
+const std::vector<std::string_view> capabilities = {"cancel", "crc",       "launch", "launch-bit", "register",
+                                                    "export", "coherence", "health", "persistent", "third-party"};
 const Parameter which{.key = "what", .kind = Parameter::word, .preset = "cancel", .line = "which", .choices = capabilities};
 
 // For the table: there is a function, whatever it does.
@@ -20,10 +20,10 @@ void present(F &function) {
 }
 
 uint32_t queue_bit(std::string_view what) {
-    return what == "cancel"   ? HBF_QUEUE_CAP_CANCEL
-           : what == "crc"    ? HBF_QUEUE_CAP_CRC32C
-           : what == "launch" ? HBF_QUEUE_CAP_LAUNCH
-                              : 0;
+    return what == "cancel"             ? HBF_QUEUE_CAP_CANCEL
+           : what == "crc"              ? HBF_QUEUE_CAP_CRC32C
+           : what.starts_with("launch") ? HBF_QUEUE_CAP_LAUNCH
+                                        : 0;
 }
 
 class DeclaredMissing final : public Fault {
