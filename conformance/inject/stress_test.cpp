@@ -13,7 +13,7 @@ namespace hbf::inject::testing {
 namespace {
 
 constexpr unsigned threads = 4;
-constexpr int rounds = 60;
+constexpr int rounds = 30;
 
 // Each thread with queues and regions of its own; one more looks at all queues that there are.
 void stress(const std::string &fault) {
