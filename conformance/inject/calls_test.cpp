@@ -65,7 +65,7 @@ TEST(Calls, Sizes) {
     } out;
     out.info.struct_size = sizeof out.info;
     Wrapped past("writes-past-struct-size"), size("writes-struct-size"), exact("exact-struct-size"),
-        reads("reads-past-struct-size");
+        reads("reads-past-struct-size,call=alloc");
     EXPECT_EQ(past.tier->describe(past.instance, 0, &out.info, nullptr), HBF_OK);
     EXPECT_EQ(out.tail[7], 0xee);
     EXPECT_EQ(out.tail[8], 0);
