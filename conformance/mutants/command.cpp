@@ -46,7 +46,7 @@ int run_mutants_command(const MutantsCommand &command) {
     std::vector<std::string> differences;
     if (!command.golden.empty()) {
         const auto table = read_file(command.golden, uint64_t{16} << 20);
-        if (!table) return refuse(command.golden + ": " + table.error().message);
+        if (!table) return refuse(table.error().message);
         differences = table_differences(*table, all_mutants());
     }
     auto matrix = run_matrix(command.matrix);
