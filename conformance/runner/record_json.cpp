@@ -104,6 +104,7 @@ bool decode(const Json &json, T &out);
 template <class T>
 bool decode(const Json &json, std::vector<std::pair<std::string, T>> &out) {
     out.clear();
+    if (!json.is_object()) return false;
     for (const auto &key : json.keys()) {
         T value{};
         if (!decode(*json.get(key), value)) return false;
@@ -114,6 +115,7 @@ bool decode(const Json &json, std::vector<std::pair<std::string, T>> &out) {
 template <class T>
 bool decode(const Json &json, std::vector<T> &out) {
     out.clear();
+    if (!json.is_array()) return false;
     for (size_t i = 0; i < json.size(); ++i) {
         T value{};
         const auto element = json.at(i);

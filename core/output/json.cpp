@@ -112,6 +112,14 @@ std::optional<bool> Json::boolean() const {
     return impl_->value.get<bool>();
 }
 
+bool Json::is_array() const {
+    return impl_->value.is_array();
+}
+
+bool Json::is_object() const {
+    return impl_->value.is_object();
+}
+
 size_t Json::size() const {
     return impl_->value.is_structured() ? impl_->value.size() : 0;
 }

@@ -55,6 +55,8 @@ public:
     std::optional<double> number() const;
     std::optional<uint64_t> whole() const; // exact; empty for negative ones and fractions
     std::optional<bool> boolean() const;
+    bool is_array() const;
+    bool is_object() const;
     size_t size() const;
     std::optional<Json> at(size_t index) const;
     std::vector<std::string> keys() const;

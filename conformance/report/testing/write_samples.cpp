@@ -5,6 +5,7 @@
 
 #include "conformance/report/report.hpp"
 #include "conformance/report/testing/sample_run.hpp"
+#include "conformance/runner/decide.hpp"
 #include "core/output/file.hpp"
 
 int main(int argc, char **argv) {
@@ -16,7 +17,9 @@ int main(int argc, char **argv) {
         if (!written) std::fprintf(stderr, "%s\n", written.error().c_str());
         return written.has_value();
     };
-    const RunRecord bad = sample_run(), good = clean_run(1);
+    const RunRecord bad = sample_run();
+    RunRecord good = clean_run(1);
+    decide(good, 0);
     const bool all = write("bad.json", report_json(bad)) && write("bad.html", report_html(bad)) &&
                      write("bad.xml", report_junit(bad)) && write("good.json", report_json(good)) &&
                      write("good.html", report_html(good)) && write("good.xml", report_junit(good));
