@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "bench/rows.hpp"
+#include "core/output/stream.hpp"
 #include "hbf/system.hpp"
 #include "tools/cli/command.hpp"
-#include "core/output/stream.hpp"
 
 namespace {
 

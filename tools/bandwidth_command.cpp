@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/output/file.hpp"
+#include "core/output/stream.hpp"
 #include "hbf/system.hpp"
 #include "tools/bandwidth/hbf_machine.hpp"
 #include "tools/bandwidth/judge.hpp"
@@ -14,8 +16,6 @@
 #include "tools/bandwidth/run.hpp"
 #include "tools/bandwidth/sweep.hpp"
 #include "tools/commands.hpp"
-#include "core/output/file.hpp"
-#include "core/output/stream.hpp"
 #include "tools/signals.hpp"
 
 namespace hbf::tools {

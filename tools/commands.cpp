@@ -6,11 +6,7 @@ namespace hbf::tools {
 // One line a subcommand: declare it in commands.hpp, list it here.
 std::vector<Command> all_commands() {
     return {
-        probe_command(),
-        bandwidth_command(),
-        conformance_command(),
-        corruption_command(),
-        config_command(),
+        probe_command(), bandwidth_command(), conformance_command(), corruption_command(), config_command(),
     };
 }
 

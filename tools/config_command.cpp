@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "hbf/config.hpp"
-#include "tools/commands.hpp"
 #include "core/output/json.hpp"
 #include "core/output/stream.hpp"
 #include "core/output/table.hpp"
+#include "hbf/config.hpp"
+#include "tools/commands.hpp"
 
 namespace hbf::tools {
 namespace {

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/common/printable.hpp"
+#include "core/output/stream.hpp"
 #include "hbf/selection.hpp"
 #include "tools/commands.hpp"
-#include "core/output/stream.hpp"
 #include "tools/probe/report.hpp"
 #include "tools/signals.hpp"
 

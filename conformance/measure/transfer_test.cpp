@@ -2,8 +2,8 @@
 // Honest devices pass; each lie is caught, with its place and a right guess.
 #include <gtest/gtest.h>
 
-#include "conformance/measure/lying_target.hpp"
 #include "conformance/measure/cause.hpp"
+#include "conformance/measure/lying_target.hpp"
 #include "conformance/measure/transfer.hpp"
 
 namespace hbf::measure {

@@ -43,7 +43,7 @@ struct Verification {
 struct VerifyOptions {
     // The cases that have to be there in a run of a profile; empty, or an empty answer: not known.
     std::function<std::vector<std::string>(const std::string &profile)> must_run_of = {};
-    std::filesystem::path signers;     // allowed_signers file of ssh; "": who signed is not judged
+    std::filesystem::path signers; // allowed_signers file of ssh; "": who signed is not judged
 };
 Verification verify_package(const std::filesystem::path &file, const VerifyOptions &options);
 std::string verification_text(const Verification &verification);

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "git_commit.hpp"
 #include "core/output/size.hpp"
+#include "git_commit.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

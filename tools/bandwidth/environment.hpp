@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "hbf/inventory.hpp"
 #include "core/output/json.hpp"
+#include "hbf/inventory.hpp"
 
 namespace hbf::tools::bandwidth {
 

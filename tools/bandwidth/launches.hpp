@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/output/json.hpp"
 #include "tools/bandwidth/options.hpp"
 #include "tools/bandwidth/result.hpp"
-#include "core/output/json.hpp"
 
 namespace hbf::tools::bandwidth {
 

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "core/output/size.hpp"
 #include "tools/bandwidth/io_bytes.hpp"
 #include "tools/bandwidth/judge.hpp"
-#include "core/output/size.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

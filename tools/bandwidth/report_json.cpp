@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "core/output/json.hpp"
 #include "tools/bandwidth/environment.hpp"
 #include "tools/bandwidth/report.hpp"
 #include "tools/cli/version.hpp"
-#include "core/output/json.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

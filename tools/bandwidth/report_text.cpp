@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "tools/bandwidth/report.hpp"
 #include "core/output/size.hpp"
 #include "core/output/stream.hpp"
+#include "tools/bandwidth/report.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "core/common/suggest.hpp"
-#include "tools/cli/command.hpp"
-#include "tools/cli/version.hpp"
 #include "core/output/size.hpp"
 #include "core/output/stream.hpp"
+#include "tools/cli/command.hpp"
+#include "tools/cli/version.hpp"
 
 namespace hbf::tools {
 namespace {

@@ -19,7 +19,8 @@ Command conformance_mutants_command() {
     command.name = "mutants";
     command.summary = "the suite's own proof: each planted fault is found by the case that must find it";
     command.description =
-        "Runs each mutant, which is something whole with one thing made wrong, against the cases that must find it, and the\n"
+        "Runs each mutant, which is something whole with one thing made wrong, against the cases that must find it, and "
+        "the\n"
         "same cases against the whole thing, which must pass. Devices are simulated or this host. Exits with 0 if every\n"
         "mutant was found by every case that must find it, 1 if not, or if cases, catalogue and table disagree, 3 if some\n"
         "could not be tried: libraries that are wrong at load time are built, but not installed.";
@@ -27,7 +28,8 @@ Command conformance_mutants_command() {
                        "  hbf conformance mutants --filter 'm0*'         some of them\n"
                        "  hbf conformance mutants --full --write FILE    every case on every mutant, as a table\n";
     command.options = {
-        {"--filter", &flags->command.matrix.filter, "NAME", "only mutants of this name; '*' and '?' are wildcards; repeatable"},
+        {"--filter", &flags->command.matrix.filter, "NAME",
+         "only mutants of this name; '*' and '?' are wildcards; repeatable"},
         {"--list", &flags->command.list, "", "which mutants there are"},
         {"--full", &flags->command.matrix.full, "", "all cases on each mutant: who else finds it"},
         {"--golden", &flags->command.golden, "FILE", "table that the catalogue must agree with"},

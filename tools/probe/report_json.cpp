@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "core/output/json.hpp"
 #include "hbf/system.hpp"
 #include "tools/bandwidth/rows.hpp"
 #include "tools/cli/version.hpp"
-#include "core/output/json.hpp"
 #include "tools/probe/report.hpp"
 
 namespace hbf::tools::probe {

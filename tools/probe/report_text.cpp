@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "core/common/printable.hpp"
-#include "tools/bandwidth/rows.hpp"
 #include "core/output/size.hpp"
 #include "core/output/table.hpp"
+#include "tools/bandwidth/rows.hpp"
 #include "tools/probe/report.hpp"
 
 namespace hbf::tools::probe {

@@ -48,8 +48,8 @@ constexpr uint64_t largest_alignment = uint64_t{1} << 46;
 AddressRange::AddressRange(uint64_t size, uint64_t alignment, const PageKind &kind) : size_(size) {
     const uint64_t align = std::max(alignment, kind.page), guard = base_page_size();
     if (align > largest_alignment)
-        sdk::fail(HBF_UNSUPPORTED, fmt::format("no address of a process is aligned to {} bytes: at most {}", alignment,
-                                               largest_alignment));
+        sdk::fail(HBF_UNSUPPORTED,
+                  fmt::format("no address of a process is aligned to {} bytes: at most {}", alignment, largest_alignment));
     uint64_t whole = 0;
     if (__builtin_add_overflow(size, align, &whole) || __builtin_add_overflow(whole, guard, &whole))
         no_address_space(size, ENOMEM);
