@@ -33,7 +33,7 @@ void compare_facts(std::vector<Difference> &out, const char *prefix, const Facts
         if (const std::string now = fact(after, key); now != value) out.push_back({prefix + key, value, now});
     for (const auto &[key, value] : after)
         if (fact(before, key).empty() && !value.empty() &&
-            std::none_of(before.begin(), before.end(), [&key = key](const auto &entry) { return entry.first == key; }))
+            std::none_of(before.begin(), before.end(), [&wanted = key](const auto &entry) { return entry.first == wanted; }))
             out.push_back({prefix + key, "", value});
 }
 

@@ -33,7 +33,8 @@ def dump(page, script=None):
         page.write_text(page.read_text().replace("</body>", f"<script>{script}</script></body>"))
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,800",
                f"--user-data-dir={root / 'profile'}", "--dump-dom", page.as_uri()]
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120, check=True, text=True).stdout
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120, check=True, text=True)
+    return done.stdout
 
 
 class Files(unittest.TestCase):
@@ -65,7 +66,8 @@ class Files(unittest.TestCase):
         if browser is None:
             self.skipTest("needs a browser that runs without a window (chromium)")
         # What lies inside the window's height without scrolling.
-        script = ("const seen=[...document.querySelectorAll('h1,dd,strong,p')].filter(e=>e.getBoundingClientRect().bottom<=innerHeight)"
+        script = ("const seen=[...document.querySelectorAll('h1,dd,strong,p')]"
+                  ".filter(e=>e.getBoundingClientRect().bottom<=innerHeight)"
                   ".map(e=>e.textContent).join('|');document.body.dataset.firstScreen=seen")
         page = dump(root / "bad.html", script)
         first = re.search(r'data-first-screen="([^"]*)"', page)[1]

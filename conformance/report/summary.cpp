@@ -105,7 +105,7 @@ std::vector<std::string> grown_counters(const RunRecord &run) {
     std::vector<std::string> out;
     for (const auto &[name, after] : run.health_after) {
         const auto before = std::find_if(run.health_before.begin(), run.health_before.end(),
-                                         [&name = name](const auto &entry) { return entry.first == name; });
+                                         [&wanted = name](const auto &entry) { return entry.first == wanted; });
         if (before != run.health_before.end() && after > before->second)
             out.push_back(fmt::format("{}: {} -> {}", name, before->second, after));
     }

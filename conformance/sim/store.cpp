@@ -29,15 +29,14 @@ void Store::read(uint64_t offset, std::byte *to, uint64_t size) const noexcept {
 
 void Store::write(uint64_t offset, const std::byte *from, uint64_t size) noexcept {
     if (touched_.size() != 0)
-        for (uint64_t i = offset / piece; i <= (offset + size - 1) / piece; ++i)
-            __atomic_store_n(touched_.at(i), std::byte{1}, __ATOMIC_RELEASE);
+        for (uint64_t i = offset / piece; i <= (offset + size - 1) / piece; ++i) store_byte(touched_.at(i), 1);
     move_words(memory_.at(offset), from, size);
 }
 
 bool Store::hole(uint64_t offset, uint64_t size) const noexcept {
     if (touched_.size() == 0) return false;
     for (uint64_t i = offset / piece; i <= (offset + size - 1) / piece; ++i)
-        if (__atomic_load_n(touched_.at(i), __ATOMIC_ACQUIRE) != std::byte{0}) return false;
+        if (load_byte(touched_.at(i)) != 0) return false;
     return true;
 }
 

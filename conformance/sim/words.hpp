@@ -16,6 +16,13 @@ inline uint64_t load_word(const std::byte *at) noexcept {
 inline void store_word(std::byte *at, uint64_t word) noexcept {
     __atomic_store_n(reinterpret_cast<Word *>(at), word, __ATOMIC_RELEASE);
 }
+// clang's builtins take integers only, not std::byte.
+inline uint8_t load_byte(const std::byte *at) noexcept {
+    return __atomic_load_n(reinterpret_cast<const uint8_t *>(at), __ATOMIC_ACQUIRE);
+}
+inline void store_byte(std::byte *at, uint8_t value) noexcept {
+    __atomic_store_n(reinterpret_cast<uint8_t *>(at), value, __ATOMIC_RELEASE);
+}
 inline bool word_aligned(const std::byte *at) noexcept {
     return reinterpret_cast<uintptr_t>(at) % sizeof(uint64_t) == 0;
 }
@@ -25,7 +32,7 @@ inline void move_words(std::byte *to, const std::byte *from, uint64_t size) noex
     const bool together = (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % sizeof(uint64_t) == 0;
     uint64_t at = 0;
     const auto byte = [&] {
-        __atomic_store_n(to + at, __atomic_load_n(from + at, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+        store_byte(to + at, load_byte(from + at));
         ++at;
     };
     while (at < size && !(together && word_aligned(to + at))) byte();

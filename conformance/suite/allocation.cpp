@@ -31,11 +31,11 @@ constinit thread_local bool fail_happened = false;
 // False: this one must fail.
 bool admit() noexcept {
     ++made_by_thread;
-    if (fail_in != 0 && --fail_in == 0) {
-        fail_happened = true;
-        return false;
-    }
-    return true;
+    if (fail_in == 0) return true;
+    --fail_in;
+    if (fail_in != 0) return true;
+    fail_happened = true;
+    return false;
 }
 
 void *counted(void *block) noexcept {
@@ -121,7 +121,9 @@ void *operator new[](size_t n, const std::nothrow_t &) noexcept { return take(n,
 void *operator new(size_t n, std::align_val_t a) { return take_or_throw(n, static_cast<size_t>(a)); }
 void *operator new[](size_t n, std::align_val_t a) { return take_or_throw(n, static_cast<size_t>(a)); }
 void *operator new(size_t n, std::align_val_t a, const std::nothrow_t &) noexcept { return take(n, static_cast<size_t>(a)); }
-void *operator new[](size_t n, std::align_val_t a, const std::nothrow_t &) noexcept { return take(n, static_cast<size_t>(a)); }
+void *operator new[](size_t n, std::align_val_t a, const std::nothrow_t &) noexcept {
+    return take(n, static_cast<size_t>(a));
+}
 void operator delete(void *p) noexcept { give(p); }
 void operator delete[](void *p) noexcept { give(p); }
 void operator delete(void *p, size_t) noexcept { give(p); }

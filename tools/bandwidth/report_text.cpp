@@ -106,7 +106,6 @@ Colour colour_of(Status status) {
     case Status::pass:
         return Colour::green;
     case Status::fail:
-        return Colour::red;
     case Status::error:
         return Colour::red;
     case Status::skipped:

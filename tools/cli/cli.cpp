@@ -138,7 +138,7 @@ const Bound *chosen(const std::vector<Bound> &bound) {
 std::string help_of(const CLI::App &app) {
     std::string before;
     for (const auto *parent = app.get_parent(); parent != nullptr; parent = parent->get_parent()) {
-        before = before.empty() ? parent->get_name() : parent->get_name() + " " + before;
+        before.insert(0, before.empty() ? parent->get_name() : parent->get_name() + " ");
     }
     return app.get_formatter()->make_help(&app, before.empty() ? app.get_name() : before + " " + app.get_name(),
                                           CLI::AppFormatMode::Normal);
@@ -146,7 +146,7 @@ std::string help_of(const CLI::App &app) {
 
 std::string path_of(const CLI::App *app) {
     auto path = app->get_name();
-    while ((app = app->get_parent()) != nullptr) path = app->get_name() + " " + path;
+    while ((app = app->get_parent()) != nullptr) path.insert(0, app->get_name() + " ");
     return path;
 }
 

@@ -25,8 +25,8 @@ class Records(unittest.TestCase):
         subprocess.run([writer, self.root], check=True)
 
     def run_hbf(self, *arguments, expect):
-        done = subprocess.run([hbf, "conformance", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=120, env={**os.environ, "NO_COLOR": "1"})
+        done = subprocess.run([hbf, "conformance", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=120, env={**os.environ, "NO_COLOR": "1"})
         self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
         return done
 
@@ -83,8 +83,8 @@ class Records(unittest.TestCase):
         whole = self.package("p.tar.gz").read_bytes()
         for keep in (0, 10, len(whole) // 2):
             (self.root / "cut.tar.gz").write_bytes(whole[:keep])
-            done = subprocess.run([hbf, "conformance", "verify", self.root / "cut.tar.gz"], stdout=subprocess.PIPE, text=True,
-                                  timeout=120)
+            done = subprocess.run([hbf, "conformance", "verify", self.root / "cut.tar.gz"], stdout=subprocess.PIPE,
+                                  text=True, timeout=120)
             self.assertIn(done.returncode, (1, 3))
             self.assertNotIn("ACCEPTED", done.stdout)
         self.run_hbf("verify", self.root / "absent.tar.gz", expect=3)
@@ -104,11 +104,12 @@ class Records(unittest.TestCase):
         key = self.root / "key"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
         self.package("p.tar.gz")
-        self.run_hbf("package", self.root / "good.json", "--statement", self.root / "statement.toml", "-o", self.root / "s.tar.gz",
+        signed = self.root / "s.tar.gz"
+        self.run_hbf("package", self.root / "good.json", "--statement", self.root / "statement.toml", "-o", signed,
                      "--sign", key, expect=0)
         signers = self.root / "signers"
         signers.write_text("lab@example.org " + " ".join((self.root / "key.pub").read_text().split()[:2]) + "\n")
-        self.assertIn("signed by lab@example.org", self.run_hbf("verify", self.root / "s.tar.gz", "--signers", signers, expect=1).stdout)
+        self.assertIn("signed by lab@example.org", self.run_hbf("verify", signed, "--signers", signers, expect=1).stdout)
         self.assertIn("not signed", self.run_hbf("verify", self.root / "p.tar.gz", "--signers", signers, expect=1).stdout)
 
 

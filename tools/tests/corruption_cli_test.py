@@ -102,7 +102,8 @@ class Corruption(unittest.TestCase):
     def test_confidence_and_rate_say_bytes_and_time_first(self):
         done = self.run_hbf('--device', 'sim', '--bytes', '1MiB', '--confidence', '99', '--rate', '1e-8', '--no-self-test')
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stdout, r'4\.61e\+08 bits \(0\.0576 GB\) to exclude a rate of 1e-08 per bit with 99 % confidence')
+        self.assertRegex(done.stdout,
+                         r'4\.61e\+08 bits \(0\.0576 GB\) to exclude a rate of 1e-08 per bit with 99 % confidence')
         self.assertRegex(done.stdout, r'rate < \S+ at 99 %')
 
     def test_too_little_time_for_the_bound_is_undecided(self):
@@ -138,7 +139,8 @@ class Corruption(unittest.TestCase):
         self.assertIn('no/such', done.stderr)
 
     def test_an_interrupted_run_reports_what_was_done(self):
-        process = subprocess.Popen([HBF, 'corruption', '--device', 'sim', '--bytes', '1MiB', '--time', '120', '--no-self-test'],
+        process = subprocess.Popen([HBF, 'corruption', '--device', 'sim', '--bytes', '1MiB', '--time', '120',
+                                    '--no-self-test'],
                                    env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = process.stdout.readline()
         while line and 'how far' not in line:
