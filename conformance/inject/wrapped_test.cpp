@@ -57,7 +57,7 @@ std::string test_plugin_path() {
     return variable("HBF_SDK_TEST_PLUGIN");
 }
 
-Wrapped::Wrapped(const std::string &fault, OptionList more) {
+Wrapped::Wrapped(const std::string &fault, const OptionList &more) {
     OptionList options = {{"inject.plugin", host_plugin_path()}};
     if (!fault.empty()) options.emplace_back("inject.fault", fault);
     for (const auto &[key, value] : more) {

@@ -39,7 +39,7 @@ std::string test_plugin_path(); // the SDK's, that fails where it is told to
 // Memory of the host plugin, 64 MiB each of DRAM and HBF unless `more` says otherwise, wrapped with `fault`.
 class Wrapped {
 public:
-    explicit Wrapped(const std::string &fault, OptionList more = {});
+    explicit Wrapped(const std::string &fault, const OptionList &more = {});
     ~Wrapped();
     Wrapped(const Wrapped &) = delete;
     Wrapped &operator=(const Wrapped &) = delete;
