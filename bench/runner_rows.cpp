@@ -28,7 +28,7 @@ void runner_rows(const Settings &settings, std::vector<Row> &rows) {
     conformance::CaseProcess how;
     how.program = fs::absolute(settings.build + "/conformance/runner/hbf-case");
     conformance::CaseArguments arguments;
-    arguments.subject.library = fs::absolute(settings.build + "/plugins/host/hbf_plugin_host.so").string();
+    arguments.subject.plugin_file = fs::absolute(settings.build + "/plugins/host/hbf_plugin_host.so").string();
     const auto cases = conformance::list_cases(how);
     if (!cases) throw std::runtime_error(cases.error());
     const auto &entry = find(*cases, "dma.copy.guard_bytes_untouched");

@@ -174,7 +174,7 @@ int become_case(const RunOptions &run) {
         return refuse(Exit::usage, "--in-process needs --seed, as the report's command to run a case again has it");
     CaseArguments arguments;
     arguments.name = chosen->front().name;
-    arguments.subject = {run.target.library, run.target.device_id, run.target.options, run.mask};
+    arguments.subject = {run.target.plugin_file, run.target.device_id, run.target.options, run.mask};
     arguments.seed = case_seed(*run.seed, arguments.name);
     arguments.profile = run.filter.profile;
     if (!run.inject.empty()) arguments = behind_wrapper(arguments, run.wrapper.string(), run.inject);

@@ -154,7 +154,7 @@ int run_corruption_command(Options o) {
 
     cts::CaseArguments arguments;
     arguments.seed = o.test.seed;
-    arguments.subject.library = target->library;
+    arguments.subject.plugin_file = target->plugin_file;
     arguments.subject.device_id = target->device_id;
     arguments.subject.options = target->options;
     for (const auto &text : o.plugin_options) {

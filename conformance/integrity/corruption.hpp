@@ -41,7 +41,7 @@ using Counters = std::vector<std::pair<std::string, uint64_t>>;
 
 // What a report is made of.
 struct CorruptionRun {
-    std::string plugin, plugin_version, library, device, device_name;
+    std::string plugin, plugin_version, plugin_file, device, device_name;
     bool emulated = false; // the device or a tier of it
     CorruptionOptions options;
     std::vector<Pattern> patterns;

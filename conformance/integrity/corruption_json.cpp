@@ -113,7 +113,7 @@ std::string corruption_json(const CorruptionRun &run, const std::vector<std::str
          {"outcome_text", outcome_text(run)},
          {"interrupted", run.interrupted},
          {"emulated", run.emulated},
-         {"plugin", Json::object({{"name", run.plugin}, {"version", run.plugin_version}, {"path", run.library}})},
+         {"plugin", Json::object({{"name", run.plugin}, {"version", run.plugin_version}, {"path", run.plugin_file}})},
          {"device", Json::object({{"id", run.device}, {"name", run.device_name}})},
          {"inject", run.inject},
          {"self_test", run.self_test},

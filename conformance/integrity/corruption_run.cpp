@@ -292,7 +292,7 @@ tl::expected<void, std::string> run_corruption(conformance::Subject &subject, Co
     try {
         run.plugin = subject.plugin().name;
         run.plugin_version = subject.plugin().version;
-        run.library = subject.options().library;
+        run.plugin_file = subject.options().plugin_file;
         const auto device = subject.must_probe();
         run.device = device.id;
         run.device_name = device.name;

@@ -116,7 +116,7 @@ std::string outcome_text(const CorruptionRun &run) {
 
 std::string corruption_text(const CorruptionRun &run) {
     std::string out = fmt::format("{} ({} {}, {}){}\n", run.device_name.empty() ? run.device : run.device_name, run.plugin,
-                                  run.plugin_version, run.library, run.emulated ? ": EMULATED" : "");
+                                  run.plugin_version, run.plugin_file, run.emulated ? ": EMULATED" : "");
     if (!run.inject.empty())
         out += coloured(fmt::format("faults injected on purpose: {}", run.inject), Colour::yellow) + "\n";
     if (!run.said && !run.self_test.empty()) out += run.self_test + "\n";

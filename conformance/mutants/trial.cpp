@@ -25,7 +25,7 @@ tl::expected<fs::path, std::string> library_of(const Mutant &mutant, bool mutate
 } // namespace
 
 std::string Trial::key() const {
-    std::string key = program.string() + '\n' + subject.library;
+    std::string key = program.string() + '\n' + subject.plugin_file;
     for (const auto &[name, value] : subject.options) key += '\n' + name + '=' + value;
     return key;
 }

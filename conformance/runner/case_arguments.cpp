@@ -83,7 +83,7 @@ tl::expected<CaseArguments, std::string> parse_case_arguments(const std::vector<
         };
         if (word == "--plugin") {
             std::error_code error;
-            out.subject.library = std::filesystem::absolute(value, error).string();
+            out.subject.plugin_file = std::filesystem::absolute(value, error).string();
         } else if (word == "--case") {
             out.name = value;
         } else if (word == "--device") {
@@ -109,13 +109,13 @@ tl::expected<CaseArguments, std::string> parse_case_arguments(const std::vector<
         }
     }
     if (out.mode == CaseArguments::run && out.name.empty()) return tl::unexpected(std::string("--case is needed"));
-    if ((out.mode == CaseArguments::run || out.mode == CaseArguments::describe) && out.subject.library.empty())
+    if ((out.mode == CaseArguments::run || out.mode == CaseArguments::describe) && out.subject.plugin_file.empty())
         return tl::unexpected(std::string("--plugin is needed"));
     return out;
 }
 
 std::vector<std::string> words_of(const CaseArguments &arguments) {
-    std::vector<std::string> out = {"--plugin", arguments.subject.library};
+    std::vector<std::string> out = {"--plugin", arguments.subject.plugin_file};
     const auto add = [&](const char *name, const std::string &value) {
         out.emplace_back(name);
         out.push_back(value);

@@ -121,7 +121,7 @@ void describe_all(const SubjectOptions &options, RunRecord &out) {
 RunRecord describe(const SubjectOptions &options) {
     RunRecord out;
     out.verdict = "undecided";
-    describe_file(options.library, out.plugin);
+    describe_file(options.plugin_file, out.plugin);
     try {
         describe_all(options, out);
     } catch (const Verdict &verdict) {

@@ -23,7 +23,7 @@ class RunnerTest : public testing::Test {
 protected:
     RunnerTest() {
         how_.program = HBF_CASE_PROGRAM;
-        arguments_.subject.library = HBF_SIM_PLUGIN;
+        arguments_.subject.plugin_file = HBF_SIM_PLUGIN;
         arguments_.seed = 7;
     }
     CaseRecord run(const std::string &name) {
@@ -150,7 +150,7 @@ TEST_F(RunnerTest, AProgramThatIsNotThereIsAnError) {
 class HostileTest : public RunnerTest {
 protected:
     HostileTest() {
-        arguments_.subject.library = HBF_HOSTILE_PLUGIN;
+        arguments_.subject.plugin_file = HBF_HOSTILE_PLUGIN;
         setenv("HBF_HOSTILE_REAL", HBF_SIM_PLUGIN, 1);
     }
     ~HostileTest() override { unsetenv("HBF_HOSTILE_DEED"); }

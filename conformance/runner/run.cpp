@@ -89,7 +89,7 @@ private:
         run_.profile = to_string(options_.filter.profile);
         // Within 32 bits, so that it is easy to read, say and type again.
         run_.seed = options_.seed.value_or(std::random_device()() | 1u);
-        arguments_.subject.library = options_.target.library;
+        arguments_.subject.plugin_file = options_.target.plugin_file;
         arguments_.subject.device_id = options_.target.device_id;
         arguments_.subject.options = options_.target.options;
         arguments_.subject.mask = options_.mask;
@@ -247,7 +247,7 @@ std::string quoted(const std::string &word) {
 } // namespace
 
 std::string replay_command(const RunOptions &options, const std::string &name, uint64_t base_seed, uint32_t mask) {
-    std::string out = "hbf conformance --plugin " + quoted(options.target.library);
+    std::string out = "hbf conformance --plugin " + quoted(options.target.plugin_file);
     if (!options.target.device_id.empty()) out += " --device " + quoted(options.target.device_id);
     for (const auto &[key, value] : options.target.options) out += " --option " + quoted(key + "=" + value);
     if (options.filter.profile != Profile::quick) out += fmt::format(" --profile {}", to_string(options.filter.profile));

@@ -18,9 +18,9 @@ CaseArguments behind_wrapper(CaseArguments arguments, const std::string &wrapper
     // The plugin may be the wrapper itself: then these are the inner one's.
     for (auto &[key, value] : arguments.subject.options)
         if (key.starts_with("inject.")) key.insert(sizeof "inject." - 1, "inner.");
-    arguments.subject.options.emplace_back("inject.plugin", arguments.subject.library);
+    arguments.subject.options.emplace_back("inject.plugin", arguments.subject.plugin_file);
     if (!faults.empty()) arguments.subject.options.emplace_back("inject.fault", faults);
-    arguments.subject.library = wrapper;
+    arguments.subject.plugin_file = wrapper;
     return arguments;
 }
 

@@ -51,10 +51,10 @@ tl::expected<Target, TargetError> target_of_name(const std::string &name, const 
         for (const ProbedDevice &device : candidate.devices) {
             known.push_back(device.id);
             if (name == device.id || name == candidate.name + ":" + device.id)
-                found.push_back({candidate.library.string(), device.id, plugin_options});
+                found.push_back({candidate.plugin_file.string(), device.id, plugin_options});
         }
         if (name == candidate.name && !candidate.devices.empty())
-            found.insert(found.begin(), {candidate.library.string(), candidate.devices.front().id, plugin_options});
+            found.insert(found.begin(), {candidate.plugin_file.string(), candidate.devices.front().id, plugin_options});
     }
     if (found.empty() && name == "sim") {
         const auto library = simulated_device();

@@ -12,7 +12,7 @@
 namespace hbf::conformance {
 
 struct Target {
-    std::string library;                                      // absolute path
+    std::string plugin_file;                                  // absolute path
     std::string device_id;                                    // "": the first that the plugin reports
     std::vector<std::pair<std::string, std::string>> options; // of the configuration, for this plugin
 };

@@ -54,22 +54,22 @@ Subject::Subject(SubjectOptions options) : options_(std::move(options)), sink_(s
     host_.version = {HBF_SUITE_VERSION, sizeof HBF_SUITE_VERSION - 1};
     abi_options_ = abi_of(options_.options);
 
-    library_ = dlopen(options_.library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library_) {
+    handle_ = dlopen(options_.plugin_file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle_) {
         const char *message = dlerror();
-        fail(fmt::format("{} cannot be opened: {}", options_.library, message ? message : "no reason given"));
+        fail(fmt::format("{} cannot be opened: {}", options_.plugin_file, message ? message : "no reason given"));
     }
-    const auto entry = loader::entry_of(library_);
-    if (!entry) fail(fmt::format("{}: {}", options_.library, entry.error().detail));
+    const auto entry = loader::entry_of(handle_);
+    if (!entry) fail(fmt::format("{}: {}", options_.plugin_file, entry.error().detail));
     query_ = *entry;
     // The suite asks as a host does; the name is not known beforehand, so the table's own is the expected one.
     const hbf_plugin *table = query_(loader::host_abi_max, &host_);
-    if (!table) fail(fmt::format("{}: hbf_plugin_query returns NULL", options_.library));
+    if (!table) fail(fmt::format("{}: hbf_plugin_query returns NULL", options_.plugin_file));
     if (table->struct_size < HBF_PLUGIN_MIN_SIZE || !table->name)
-        fail(fmt::format("{}: the base table has no name or is {} bytes, less than {}", options_.library, table->struct_size,
-                         HBF_PLUGIN_MIN_SIZE));
+        fail(fmt::format("{}: the base table has no name or is {} bytes, less than {}", options_.plugin_file,
+                         table->struct_size, HBF_PLUGIN_MIN_SIZE));
     const auto checked = loader::query_table(query_, table->name);
-    if (!checked) fail(fmt::format("{}: {}", options_.library, checked.error().detail));
+    if (!checked) fail(fmt::format("{}: {}", options_.plugin_file, checked.error().detail));
     plugin_ = *checked;
 }
 

@@ -15,7 +15,7 @@
 namespace hbf::conformance {
 
 struct SubjectOptions {
-    std::string library;                                           // absolute path of the plugin
+    std::string plugin_file;                                       // absolute path of the plugin
     std::string device_id;                                         // "": the first one that probe reports
     std::vector<std::pair<std::string, std::string>> options = {}; // for probe and create
     uint32_t mask = 0; // need::maskable bits that the suite pretends the plugin does not declare
@@ -35,7 +35,7 @@ public:
     Subject &operator=(const Subject &) = delete;
 
     const SubjectOptions &options() const { return options_; }
-    void *library() const { return library_; } // dlopen handle, never closed
+    void *handle() const { return handle_; } // dlopen handle, never closed
     hbf_plugin_query_fn query() const { return query_; }
     const hbf_plugin &plugin() const { return *plugin_; }
     const hbf_host_info &host_info() const { return host_; }
@@ -63,7 +63,7 @@ private:
     hbf_host_services services_{};
     hbf_host_info host_{};
     std::vector<hbf_option> abi_options_;
-    void *library_ = nullptr;
+    void *handle_ = nullptr;
     hbf_plugin_query_fn query_ = nullptr;
     const hbf_plugin *plugin_ = nullptr;
     std::unique_ptr<Instance> instance_;

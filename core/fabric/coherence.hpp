@@ -14,7 +14,7 @@ class DeviceCore;
 
 // What a kept result is valid for. With an empty part nothing is kept beyond this process.
 struct LitmusKey {
-    std::string library_sha256, driver, boot_id;
+    std::string plugin_sha256, driver, boot_id;
 };
 
 // One report a domain. Code::data_loss if what was seen contradicts what is declared.

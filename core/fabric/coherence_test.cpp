@@ -91,7 +91,7 @@ TEST_F(Coherence, AFalseDeclarationIsRefused) {
     script.lies = true;
     const auto device = Device::open(fake_plugin(), [] {
         DeviceOptions options = fake_options("a", true);
-        options.library_sha256 = "a library that lies"; // not the one whose result is known already
+        options.plugin_sha256 = "a library that lies"; // not the one whose result is known already
         return options;
     }());
     ASSERT_EQ(code_of(device), Code::data_loss);
@@ -105,7 +105,7 @@ TEST_F(Coherence, NothingToObserveIsSaidNotPassed) {
     script.vram_only = true;
     const auto device = Device::open(fake_plugin(), [] {
         DeviceOptions options = fake_options("a", true);
-        options.library_sha256 = "a library without CPU access";
+        options.plugin_sha256 = "a library without CPU access";
         return options;
     }());
     ASSERT_TRUE(device) << device.error().message;
@@ -127,7 +127,7 @@ protected:
     }
     LitmusReport opened(const std::string &sha256, const std::string &boot, const std::string &driver = "1") {
         DeviceOptions options = fake_options("a", true);
-        options.library_sha256 = sha256;
+        options.plugin_sha256 = sha256;
         options.boot_id = boot;
         options.probed = ProbedDevice{};
         options.probed->id = "a";

@@ -205,7 +205,7 @@ Result<std::shared_ptr<DeviceCore>> DeviceCore::open(const hbf_plugin *plugin, c
     if (auto done = core->read_facts(); !done) return tl::unexpected(done.error());
 
     if (options.litmus) {
-        auto reports = verify_coherence(*core, LitmusKey{options.library_sha256, device->driver, options.boot_id});
+        auto reports = verify_coherence(*core, LitmusKey{options.plugin_sha256, device->driver, options.boot_id});
         if (!reports) return tl::unexpected(reports.error());
         core->litmus = std::move(*reports);
     }

@@ -82,8 +82,8 @@ void replace(const std::filesystem::path &path, const std::string &text) {
 } // namespace
 
 LitmusCache::LitmusCache(const LitmusKey &key, const hbf_plugin *plugin) {
-    on_disk_ = !key.library_sha256.empty() && !key.boot_id.empty();
-    key_ = fmt::format("{}|{}|{}", key.library_sha256, key.driver, key.boot_id);
+    on_disk_ = !key.plugin_sha256.empty() && !key.boot_id.empty();
+    key_ = fmt::format("{}|{}|{}", key.plugin_sha256, key.driver, key.boot_id);
     if (!on_disk_) key_ += fmt::format("|{}", static_cast<const void *>(plugin));
     for (char &letter : key_)
         if (letter == '\t' || letter == '\n') letter = ' ';

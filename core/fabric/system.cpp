@@ -30,7 +30,7 @@ std::vector<std::string> open_candidate(const Candidate &candidate, const Select
     options.options = config.plugin_options(candidate.name);
     options.system_root = root.string();
     options.litmus = litmus;
-    options.library_sha256 = candidate.sha256;
+    options.plugin_sha256 = candidate.sha256;
     options.boot_id = selection.inventory.boot_id;
     // Probed by the loader; a plugin that was not is asked for its first device.
     std::vector<std::optional<ProbedDevice>> wanted(candidate.devices.begin(), candidate.devices.end());

@@ -167,7 +167,7 @@ protected:
         manifest.name = "acme";
         manifest.driver_files = {"/lib/libacme.so.1", "/sys/module/acme/version"};
         manifest.nodes = {"/dev/acme0"};
-        job.request.library = "/x/acme.so";
+        job.request.plugin_file = "/x/acme.so";
         job.environment = {"PATH=/bin"};
         driver = scene.folder("lib") / "libacme.so.1.0";
         hostile::write_bytes(driver, "driver one");
@@ -211,7 +211,7 @@ TEST_F(Key, EveryInputCounts) {
     EXPECT_KEY_CHANGES(inventory.kernel = "6.9");
     EXPECT_KEY_CHANGES(job.request.options.emplace_back("storage_path", "/x"));
     EXPECT_KEY_CHANGES(job.environment.emplace_back("ACME_DEVICES=1"));
-    EXPECT_KEY_CHANGES(job.request.library = "/y/acme.so");
+    EXPECT_KEY_CHANGES(job.request.plugin_file = "/y/acme.so");
     EXPECT_KEY_CHANGES(manifest.emulation = true);
     EXPECT_KEY_CHANGES(hostile::write_bytes(driver, "driver two!"));
     EXPECT_KEY_CHANGES(hostile::write_bytes(version, "2.0\n"));

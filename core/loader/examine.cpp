@@ -78,7 +78,7 @@ std::optional<Refusal> check_library(Entry &entry, const ExamineContext &context
     const auto manifest_walk = walk_to(entry.candidate.manifest);
     if (!manifest_walk) return Refusal{Reason::manifest_invalid, manifest_walk.error().message};
     if (auto refusal = judge(*manifest_walk, name, context)) return refusal;
-    const auto walk = walk_to(entry.candidate.library);
+    const auto walk = walk_to(entry.candidate.plugin_file);
     if (!walk) return refusal_of_walk(walk.error());
     if (auto refusal = judge(*walk, name, context)) return refusal;
     entry.real = walk->real;
@@ -135,14 +135,14 @@ Entry entry_of_manifest(const std::filesystem::path &manifest, size_t found_inde
     candidate.version = read->version;
     candidate.kind = read->emulation ? "emulation" : "device";
     candidate.priority = read->priority;
-    candidate.library = manifest.parent_path() / read->library;
+    candidate.plugin_file = manifest.parent_path() / read->plugin_file;
     entry.manifest = std::move(*read);
     return entry;
 }
 
 Entry entry_of_lone_library(const std::filesystem::path &library, size_t found_index) {
     Entry entry;
-    entry.candidate.library = library;
+    entry.candidate.plugin_file = library;
     entry.candidate.name = stem_of(library, ".so");
     entry.rank.found_index = found_index;
     entry.enter(Stage::manifest);

@@ -219,8 +219,8 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string &file) 
     }
     manifest.vendor = reader.text("vendor", true);
     manifest.version = reader.text("version", true);
-    manifest.library = reader.text("library", true);
-    check_library(reader, manifest.library);
+    manifest.plugin_file = reader.text("library", true);
+    check_library(reader, manifest.plugin_file);
     manifest.abi_min = read_abi(reader, "abi_min");
     manifest.abi_max = read_abi(reader, "abi_max");
     if (manifest.abi_min > manifest.abi_max) {

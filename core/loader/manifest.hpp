@@ -14,9 +14,9 @@
 namespace hbf::loader {
 
 struct Manifest {
-    std::string name, vendor, version, library; // library: relative to the manifest's folder
-    uint32_t abi_min = 0, abi_max = 0;          // HBF_ABI_MAKE values
-    std::vector<std::string> arch;              // empty: any
+    std::string name, vendor, version, plugin_file; // plugin_file: key "library", relative to the manifest's folder
+    uint32_t abi_min = 0, abi_max = 0;              // HBF_ABI_MAKE values
+    std::vector<std::string> arch;                  // empty: any
     bool emulation = false;
     int priority = 0;
 

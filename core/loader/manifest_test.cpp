@@ -32,7 +32,7 @@ TEST(Manifest, EveryKeyIsRead) {
         "f");
     ASSERT_TRUE(manifest) << manifest.error().message;
     EXPECT_EQ(manifest->name, "acme");
-    EXPECT_EQ(manifest->library, "acme.so");
+    EXPECT_EQ(manifest->plugin_file, "acme.so");
     EXPECT_EQ(manifest->abi_min, HBF_ABI_MAKE(0, 1));
     EXPECT_FALSE(manifest->emulation);
     EXPECT_EQ(manifest->priority, -3);

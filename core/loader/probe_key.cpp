@@ -137,8 +137,8 @@ std::string machine_key(const Inventory &inventory) {
 }
 
 std::string plugin_key(const Manifest &manifest, const ProbeJob &job, const std::string &sha256, const fs::path &root) {
-    std::string key =
-        fmt::format("library {} {}\nname {} {}\n", counted(job.request.library), sha256, manifest.name, manifest.emulation);
+    std::string key = fmt::format("library {} {}\nname {} {}\n", counted(job.request.plugin_file), sha256, manifest.name,
+                                  manifest.emulation);
     for (const auto &[name, value] : job.request.options)
         key += fmt::format("option {} {}\n", counted(name), counted(value));
     for (const std::string &variable : job.environment) key += fmt::format("environment {}\n", counted(variable));

@@ -69,11 +69,11 @@ bool settle(int64_t parent) {
 
 std::optional<Refusal> look(const ProbeRequest &request, ProbeRecord &record) {
     struct stat facts = {};
-    if (stat(request.library.c_str(), &facts) != 0 || FileIdentity::of(facts) != request.identity) {
+    if (stat(request.plugin_file.c_str(), &facts) != 0 || FileIdentity::of(facts) != request.identity) {
         return Refusal{Reason::probe_failed, "the file changed while it was examined; remedy: run this again"};
     }
     say(ProbeStep::load);
-    void *const handle = dlopen(request.library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *const handle = dlopen(request.plugin_file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) return refusal_of_dlerror(dlerror());
     say(ProbeStep::query);
     const auto entry = entry_of(handle);

@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 
 ProbeJob job_for(const Scene &scene, const std::string &name) {
     ProbeJob job;
-    job.request.library = (scene.top() / (name + ".so")).string();
+    job.request.plugin_file = (scene.top() / (name + ".so")).string();
     job.request.name = name;
     job.request.root = "/";
     job.request.parent = getpid();
     struct stat facts = {};
-    if (stat(job.request.library.c_str(), &facts) == 0) job.request.identity = FileIdentity::of(facts);
+    if (stat(job.request.plugin_file.c_str(), &facts) == 0) job.request.identity = FileIdentity::of(facts);
     job.environment = probe_environment({});
     return job;
 }

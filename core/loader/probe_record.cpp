@@ -153,7 +153,7 @@ std::optional<ProbeStep> step_from(std::string_view word) noexcept {
 
 std::string encode(const ProbeRequest &request) {
     const FileIdentity &file = request.identity;
-    return dump({{"library", request.library},
+    return dump({{"library", request.plugin_file},
                  {"name", request.name},
                  {"root", request.root},
                  {"emulation", request.emulation},
@@ -170,7 +170,7 @@ std::optional<ProbeRequest> decode_request(std::string_view text) {
     try {
         const json in = json::parse(text);
         ProbeRequest request;
-        in.at("library").get_to(request.library);
+        in.at("library").get_to(request.plugin_file);
         in.at("name").get_to(request.name);
         in.at("root").get_to(request.root);
         in.at("emulation").get_to(request.emulation);

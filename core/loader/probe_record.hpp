@@ -14,7 +14,7 @@
 namespace hbf::loader {
 
 struct ProbeRequest {
-    std::string library, name, root;
+    std::string plugin_file, name, root;
     FileIdentity identity;
     bool emulation = false;
     std::vector<std::pair<std::string, std::string>> options;

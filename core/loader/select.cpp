@@ -31,7 +31,7 @@ std::vector<Entry> find_entries(const SearchResult &found, std::vector<std::stri
     struct stat facts = {};
     for (const auto &manifest : found.manifests) {
         entries.push_back(entry_of_manifest(manifest, entries.size(), notes));
-        if (stat(entries.back().candidate.library.c_str(), &facts) == 0) named.insert({facts.st_dev, facts.st_ino});
+        if (stat(entries.back().candidate.plugin_file.c_str(), &facts) == 0) named.insert({facts.st_dev, facts.st_ino});
     }
     for (const auto &library : found.shared_objects) {
         // A broken manifest may not say which library is its own; the one of its name is not alone then.
@@ -52,7 +52,7 @@ std::vector<std::string> names_of(const std::vector<Entry> &entries) {
 
 ProbeJob job_of(const Entry &entry, const Config &config, const SelectOptions &options) {
     ProbeJob job;
-    job.request.library = entry.real.string();
+    job.request.plugin_file = entry.real.string();
     job.request.name = entry.candidate.name;
     job.request.root = options.root.string();
     job.request.identity = entry.identity;

@@ -60,7 +60,7 @@ Json candidate_json(const Candidate &candidate) {
                          {"priority", candidate.priority},
                          {"pinned", candidate.pinned},
                          {"manifest", candidate.manifest.string()},
-                         {"library", candidate.library.string()},
+                         {"library", candidate.plugin_file.string()},
                          {"sha256", candidate.sha256},
                          {"stage", to_string(candidate.stage)},
                          {"reason", to_string(candidate.reason)},

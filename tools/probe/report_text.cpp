@@ -55,7 +55,7 @@ Colour colour_of(const Candidate &candidate) {
 }
 
 const std::string &file_of(const Candidate &candidate) {
-    return candidate.manifest.empty() ? candidate.library.native() : candidate.manifest.native();
+    return candidate.manifest.empty() ? candidate.plugin_file.native() : candidate.manifest.native();
 }
 
 } // namespace

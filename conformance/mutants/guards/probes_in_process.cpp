@@ -16,7 +16,7 @@ Result<std::vector<ProbeOutcome>> run_here(const std::filesystem::path &program,
                                            const ProbeLimits &limits) HBF_IN_PLACE_OF(RUN_PROBES);
 Result<std::vector<ProbeOutcome>> run_here(const std::filesystem::path &program, const std::vector<ProbeJob> &jobs,
                                            const ProbeLimits &limits) {
-    for (const ProbeJob &job : jobs) dlopen(job.request.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    for (const ProbeJob &job : jobs) dlopen(job.request.plugin_file.c_str(), RTLD_NOW | RTLD_LOCAL);
     return run_as_it_was(program, jobs, limits);
 }
 

@@ -10,7 +10,7 @@ namespace hbf::conformance {
 namespace {
 
 HBF_CASE("abi.exports.only_entry_symbol", {.rules = {"HBF-ABI-1"}, .kills = {"m46_extra_export"}}) {
-    const ElfView view = view_elf(context.subject().library());
+    const ElfView view = view_elf(context.subject().handle());
     std::vector<std::string> others = view.exported;
     std::erase(others, HBF_PLUGIN_QUERY_SYMBOL); // Subject called it
     context.check(others.empty(), "the library also exports {}: link it with a version script that keeps all but {} local",

@@ -24,7 +24,7 @@ HBF_CASE("abi.facts.true",
           .kills = {"facts_two_lines", "facts_no_version", "facts_flags", "facts_null", "facts_no_compiler",
                     "facts_bad_name", "facts_other_manifest", "facts_hide_sanitizer"}}) {
     const hbf_plugin &table = context.subject().plugin();
-    const fs::path library = context.subject().options().library;
+    const fs::path library = context.subject().options().plugin_file;
     const struct {
         const char *what, *text;
     } texts[] = {{"name", table.name},         {"vendor", table.vendor},
@@ -52,7 +52,7 @@ HBF_CASE("abi.facts.true",
     for (const auto &entry : fs::directory_iterator(library.parent_path(), error)) {
         if (!entry.path().string().ends_with(".plugin.toml")) continue;
         const auto manifest = loader::read_manifest(entry.path());
-        if (!manifest || library.parent_path() / manifest->library != library) continue;
+        if (!manifest || library.parent_path() / manifest->plugin_file != library) continue;
         found = true;
         context.check(manifest->name == table.name && manifest->version == table.version,
                       "the manifest {} says {} {}, the table {} {}", entry.path().string(), manifest->name,

@@ -17,7 +17,7 @@ std::string line_of(const std::string &said, std::string_view word) {
 HBF_CASE("lifecycle.load.changes_nothing",
          {.rules = {"HBF-LIFE-1", "HBF-LIFE-9"},
           .kills = {"m38_ctor_sigill", "load_changes_process", "load_prints", "exit_crashes"}}) {
-    const Forked loaded = load_in_new_process(context.subject().options().library);
+    const Forked loaded = load_in_new_process(context.subject().options().plugin_file);
     context.check(loaded.well(), "a process that only opened the library and ended {}{}", loaded.ending(),
                   loaded.said.empty() ? "" : ": " + loaded.said);
     context.check(line_of(loaded.said, "changed ").empty(), "opening the library changed the process: {}",
@@ -41,7 +41,7 @@ bool of_a_driver(std::string_view library) {
 
 HBF_CASE("lifecycle.load.without_driver",
          {.rules = {"HBF-LIFE-2", "HBF-SEC-2"}, .kills = {"linked_to_driver", "own_search_path"}}) {
-    const ElfView view = view_elf(context.subject().library());
+    const ElfView view = view_elf(context.subject().handle());
     for (const std::string &library : view.needed)
         context.check(
             !of_a_driver(library),
@@ -51,11 +51,11 @@ HBF_CASE("lifecycle.load.without_driver",
 }
 
 HBF_CASE("lifecycle.load.stays", {.rules = {"HBF-LIFE-3"}, .kills = {"can_be_unloaded", "bound_late"}}) {
-    const Forked loaded = load_in_new_process(context.subject().options().library);
+    const Forked loaded = load_in_new_process(context.subject().options().plugin_file);
     if (!loaded.well()) fail("a process that only opened the library and ended " + loaded.ending());
     context.check(loaded.said.find("gone") == std::string::npos,
                   "dlclose unloaded the library: link it with -Wl,-z,nodelete");
-    context.check(view_elf(context.subject().library()).bind_now,
+    context.check(view_elf(context.subject().handle()).bind_now,
                   "symbols are left to be resolved at their first use: link with -Wl,-z,now");
 }
 

@@ -43,7 +43,7 @@ std::string why(const Candidate &candidate) {
 
 std::string stage_subject(Subject &subject, hostile::Scene &scene, const std::filesystem::path &folder, Settings &settings) {
     const std::string name = subject.plugin().name;
-    hostile::write_bytes(folder / (name + ".so"), hostile::read_bytes(subject.options().library));
+    hostile::write_bytes(folder / (name + ".so"), hostile::read_bytes(subject.options().plugin_file));
     scene.manifest(folder, name);
     for (const auto &[key, value] : subject.options().options) settings["plugin." + name + "." + key] = value;
     return name;

@@ -50,7 +50,7 @@ HBF_CASE("tier.evict.half_store", {.hidden = true, .unproven = "a part of tier.e
 
 // Runs that part in a second process of this program, to its end.
 int run_half_store(const SubjectOptions &subject, const std::string &name) {
-    std::vector<std::string> words = {"/proc/self/exe", "--plugin", subject.library, "--case", "tier.evict.half_store"};
+    std::vector<std::string> words = {"/proc/self/exe", "--plugin", subject.plugin_file, "--case", "tier.evict.half_store"};
     if (!subject.device_id.empty()) words.insert(words.end(), {"--device", subject.device_id});
     for (const auto &[key, value] : subject.options) words.insert(words.end(), {"--option", key + "=" + value});
     std::vector<char *> arguments, variables;

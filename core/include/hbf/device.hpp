@@ -32,7 +32,7 @@ struct DeviceOptions {
     std::optional<ProbedDevice> probed = {};
     // With both, a litmus result is kept for the next process too ($XDG_CACHE_HOME/hbf/litmus), until either or the driver
     // changes; else for this process only.
-    std::string library_sha256 = {}, boot_id = {};
+    std::string plugin_sha256 = {}, boot_id = {};
 };
 
 // One verified coherence declaration.

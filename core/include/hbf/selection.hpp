@@ -57,7 +57,7 @@ struct ProbedDevice {
 };
 
 struct Candidate {
-    std::filesystem::path manifest, library;
+    std::filesystem::path manifest, plugin_file;
     std::string name, vendor, version, kind; // kind "device" | "emulation"
     int priority = 0;
     bool pinned = false;
