@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/runner/case_process.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/common/environment.hpp"
 #include "core/common/orphans.hpp"
-
-extern char **environ;
 
 namespace hbf::conformance {
 namespace {
@@ -26,18 +24,6 @@ constexpr double slower = 1;
 #else
 constexpr double slower = 1;
 #endif
-
-// This process's, but for the names in `changes`.
-std::vector<std::string> environment_with(const std::vector<std::string> &changes) {
-    std::vector<std::string> out = changes;
-    for (char **one = environ; *one; ++one) {
-        const std::string_view variable = *one;
-        const std::string_view name = variable.substr(0, variable.find('=') + 1);
-        const auto changed = [&](const std::string &change) { return change.starts_with(name); };
-        if (std::none_of(changes.begin(), changes.end(), changed)) out.emplace_back(variable);
-    }
-    return out;
-}
 
 CaseEnd wait_for_end(ChildProcess &process, const CaseProcess &how) {
     for (;;) {
@@ -63,7 +49,7 @@ tl::expected<CaseEnd, std::string> run_to_end(const CaseProcess &how, const Case
     ChildSetup setup;
     setup.program = how.program;
     setup.arguments = words_of(arguments);
-    if (!how.environment.empty()) setup.environment = environment_with(how.environment);
+    if (!how.environment.empty()) setup.environment = environment_changed(how.environment);
     setup.time = std::chrono::milliseconds(std::llround(limit_s * 1000));
     setup.output_limit = how.output_limit;
     setup.output_kept = how.output_kept;

@@ -23,6 +23,8 @@ namespace {
 
 // Only how soon a cancellation, and an end that nothing announces, are noticed depends on it.
 constexpr std::chrono::milliseconds longest_nap{20};
+// How long a process that ends its own may take for that, and how long others' orphans may take to end by themselves.
+constexpr std::chrono::milliseconds patience{5000}, orphans_grace{200};
 
 // A pipe whose ends lie above the descriptors that the child is given.
 Result<> make_pipe(Fd &read_end, Fd &write_end) {
@@ -115,6 +117,7 @@ Result<> ChildProcess::start(const ChildSetup &setup) {
     output_kept_ = setup.output_kept;
     answer_limit_ = setup.answer_limit;
     find_orphans_ = setup.find_orphans;
+    ends_its_own_ = setup.ends_its_own;
     Fd output, answer;
     if (auto made = make_pipe(output_, output); !made) return made;
     if (auto made = make_pipe(answer_, answer); !made) return made;
@@ -167,11 +170,25 @@ void ChildProcess::listen() {
     });
 }
 
+void ChildProcess::ask_to_end() const {
+    kill(child_.id, SIGTERM);
+    const auto limit = Clock::now() + patience;
+    siginfo_t info = {};
+    for (;;) {
+        const int waited = waitid(P_PID, static_cast<id_t>(child_.id), &info, WEXITED | WNOWAIT | WNOHANG);
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - Clock::now());
+        if ((waited == 0 && info.si_pid == child_.id) || (waited != 0 && errno == ECHILD) || left.count() <= 0) return;
+        pollfd end = {exit_.get(), POLLIN, 0};
+        poll(&end, exit_ ? 1 : 0, static_cast<int>(exit_ ? left.count() : 1));
+    }
+}
+
 // Everything of the process's group goes with it: a plugin may have started helpers. The group is killed while the process
 // is not yet waited for, so its id cannot have become another's. Where orphans are to be found, they are found first.
 void ChildProcess::finish(bool kill_first) {
     if (child_.id <= 0) return;
     siginfo_t info = {};
+    if (kill_first && ends_its_own_) ask_to_end();
     if (kill_first) kill(-child_.id, SIGKILL);
     int waited;
     do waited = waitid(P_PID, static_cast<id_t>(child_.id), &info, WEXITED | WNOWAIT);
@@ -186,7 +203,7 @@ void ChildProcess::finish(bool kill_first) {
     if (got == child_.id) status_ = status;
     child_.id = -1;
     exit_.reset();
-    if (find_orphans_) orphans_ = end_orphans();
+    if (find_orphans_) orphans_ = end_orphans(orphans_grace);
     over_ = true;
 }
 

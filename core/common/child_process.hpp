@@ -32,6 +32,9 @@ struct ChildSetup {
     // This process adopts orphans (PR_SET_CHILD_SUBREAPER) and has no other children: what the child leaves behind is found,
     // wherever it hides, and named.
     bool find_orphans = false;
+    // It adopts orphans itself, and on SIGTERM ends all that it started, then itself: that is how it is stopped, and it is
+    // killed only if it does not heed that.
+    bool ends_its_own = false;
 };
 
 // A process that outlived the one that started it, and was ended.
@@ -76,10 +79,11 @@ private:
             return *this;
         }
     };
+    void ask_to_end() const;
     void finish(bool kill_first);
 
     size_t output_limit_ = 0, output_kept_ = 0, answer_limit_ = 0, output_size_ = 0;
-    bool find_orphans_ = false, timed_out_ = false, flooded_ = false, over_ = false;
+    bool find_orphans_ = false, ends_its_own_ = false, timed_out_ = false, flooded_ = false, over_ = false;
     Clock::time_point started_ = {}, deadline_ = {}, ended_at_ = {};
     Child child_;
     Fd answer_, output_, exit_; // exit_: readable once it ended, where the kernel has such a thing

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -114,6 +115,17 @@ TEST(Toml, EmptyIsAnEmptyTable) {
     const auto tree = parse_toml("", "f");
     ASSERT_TRUE(tree);
     EXPECT_TRUE(tree->items.empty());
+}
+
+TEST(Environment, IsGivenToAChildWithChanges) {
+    setenv("HBF_CHILD_D", "old", 1);
+    setenv("HBF_CHILD_DD", "kept", 1);
+    const auto all = environment_changed({"HBF_CHILD_D=new", "HBF_CHILD_E=added"});
+    const auto count = [&](const std::string &entry) { return std::count(all.begin(), all.end(), entry); };
+    EXPECT_EQ(count("HBF_CHILD_D=new"), 1);
+    EXPECT_EQ(count("HBF_CHILD_D=old"), 0);
+    EXPECT_EQ(count("HBF_CHILD_DD=kept"), 1);
+    EXPECT_EQ(count("HBF_CHILD_E=added"), 1);
 }
 
 TEST(Environment, ReadsOneAndMany) {

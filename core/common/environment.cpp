@@ -33,4 +33,14 @@ std::vector<std::pair<std::string, std::string>> environment_with_prefix(std::st
     return found;
 }
 
+std::vector<std::string> environment_changed(const std::vector<std::string> &changes) {
+    std::vector<std::string> out = changes;
+    for (char **entry = environ; environ && *entry; ++entry) {
+        const std::string_view text = *entry, name = text.substr(0, text.find('=') + 1);
+        const auto changed = [&](const std::string &change) { return change.starts_with(name); };
+        if (std::none_of(changes.begin(), changes.end(), changed)) out.emplace_back(text);
+    }
+    return out;
+}
+
 } // namespace hbf

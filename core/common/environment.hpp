@@ -20,4 +20,8 @@ std::optional<std::string> environment(const char *name);
 // Every variable whose name starts with `prefix`, sorted by name; empty if the process is privileged.
 std::vector<std::pair<std::string, std::string>> environment_with_prefix(std::string_view prefix);
 
+// For a child process: all of this process's variables as "NAME=value", but for the names in `changes`, which stand as they
+// are given there.
+std::vector<std::string> environment_changed(const std::vector<std::string> &changes);
+
 } // namespace hbf

@@ -5,17 +5,19 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/common/list_folder.hpp"
+
 namespace hbf {
 namespace {
 
-constexpr std::chrono::milliseconds grace{200}, most{5000};
+constexpr std::chrono::milliseconds most{5000};
+constexpr size_t most_processes = size_t{1} << 22; // as the kernel allows
 
 // Collects what has ended. True: some still run.
 bool collect() {
@@ -29,12 +31,10 @@ bool collect() {
 // Running children of this process. /proc/PID/stat: "PID (NAME) STATE PARENT ...", the name may hold anything.
 std::vector<Orphan> children() {
     std::vector<Orphan> out;
-    std::error_code error;
-    for (const auto &entry : std::filesystem::directory_iterator("/proc", error)) {
-        const std::string number = entry.path().filename();
+    for (const std::string &number : list_folder("/proc", most_processes).value_or(std::vector<std::string>())) {
         pid_t id = 0;
         if (std::from_chars(number.data(), number.data() + number.size(), id).ec != std::errc{}) continue;
-        std::ifstream file(entry.path() / "stat");
+        std::ifstream file("/proc/" + number + "/stat");
         std::string text;
         std::getline(file, text, '\0');
         const size_t open = text.find('('), close = text.rfind(')');
@@ -57,7 +57,7 @@ AdoptOrphans::~AdoptOrphans() {
     prctl(PR_SET_CHILD_SUBREAPER, before_);
 }
 
-std::vector<Orphan> end_orphans() {
+std::vector<Orphan> end_orphans(std::chrono::milliseconds grace) {
     std::vector<Orphan> out;
     const auto began = ChildProcess::Clock::now();
     while (collect()) {

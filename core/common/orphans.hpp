@@ -21,7 +21,7 @@ private:
 };
 
 // For a process that adopts and has no children of its own left: collects those that ended, gives the others a moment to end
-// by themselves, then kills and names them.
-std::vector<Orphan> end_orphans();
+// by themselves, then kills and names them, and whom they leave behind in turn.
+std::vector<Orphan> end_orphans(std::chrono::milliseconds grace);
 
 } // namespace hbf

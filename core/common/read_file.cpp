@@ -3,53 +3,33 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/common/errno_error.hpp"
+#include "core/common/fd.hpp"
+
 namespace hbf {
 namespace {
-
-tl::unexpected<Error> refuse(const std::filesystem::path &path, int error) {
-    const Code code = error == ENOENT || error == ENOTDIR || error == ENODEV || error == ENXIO ? Code::unavailable
-                      : error == EACCES || error == EPERM                                      ? Code::permission
-                      : error == ENOMEM || error == EMFILE || error == ENFILE                  ? Code::exhausted
-                                                                                               : Code::invalid;
-    return fail(code, fmt::format("{}: {}", path.string(), std::strerror(error)));
-}
 
 std::string not_regular(const std::filesystem::path &path) {
     return fmt::format("{}: not a regular file", path.string());
 }
 
-class Descriptor {
-public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator=(const Descriptor &) = delete;
-    ~Descriptor() {
-        if (fd_ >= 0) close(fd_);
-    }
-    int get() const { return fd_; }
-
-private:
-    int fd_;
-};
-
 // At most max_bytes + 1 bytes, so that the caller sees whether there are more.
 Result<std::string> read_some(const std::filesystem::path &path, size_t max_bytes, struct stat *facts) {
     // O_NONBLOCK: opening a FIFO must not wait for a writer.
-    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat status = {};
-    if (file.get() < 0) {
+    if (!file) {
         const int error = errno; // ENXIO may be a socket or a device without a driver
         if (error == ENXIO && stat(path.c_str(), &status) == 0) return fail(Code::invalid, not_regular(path));
-        return refuse(path, error);
+        return errno_error(path, error);
     }
-    if (fstat(file.get(), &status) != 0) return refuse(path, errno);
-    if (S_ISDIR(status.st_mode)) return refuse(path, EISDIR);
+    if (fstat(file.get(), &status) != 0) return errno_error(path, errno);
+    if (S_ISDIR(status.st_mode)) return errno_error(path, EISDIR);
     if (!S_ISREG(status.st_mode)) return fail(Code::invalid, not_regular(path));
     if (facts) *facts = status;
 
@@ -59,7 +39,7 @@ Result<std::string> read_some(const std::filesystem::path &path, size_t max_byte
     while (text.size() <= max_bytes) {
         const ssize_t count = read(file.get(), block, std::min(sizeof block, max_bytes + 1 - text.size()));
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return refuse(path, errno);
+        if (count < 0) return errno_error(path, errno);
         if (count == 0) break;
         text.append(block, static_cast<size_t>(count));
     }

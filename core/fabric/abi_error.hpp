@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both edges of a call: the message buffer that a plugin fills, and the guard that keeps exceptions inside libhbf.
+// The message buffer that a plugin fills; with the guard that keeps exceptions inside libhbf, both edges of a call.
 #pragma once
 
-#include <exception>
-#include <new>
 #include <string>
-#include <utility>
 
+#include "core/common/guarded.hpp"
 #include "hbf/abi/basic.h"
 #include "hbf/status.hpp"
 
@@ -35,21 +33,5 @@ private:
 };
 
 Code to_code(hbf_status status) noexcept; // values that are not in the list are internal
-
-// Runs `body`, which returns a Result; what it throws becomes an error. The message for lack of memory needs none.
-template <class Body>
-auto guarded(Body &&body) noexcept -> decltype(body()) {
-    try {
-        return std::forward<Body>(body)();
-    } catch (const std::bad_alloc &) {
-        return fail(Code::exhausted, "out of memory");
-    } catch (const std::exception &problem) {
-        try {
-            return fail(Code::internal, problem.what());
-        } catch (...) {
-            return fail(Code::exhausted, "out of memory");
-        }
-    }
-}
 
 } // namespace hbf::fabric

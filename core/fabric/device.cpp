@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "core/common/declared.hpp"
 #include "core/fabric/device_core.hpp"
 #include "core/fabric/queue_core.hpp"
 
 namespace hbf {
-
-using fabric::guarded;
 
 Device::Device(std::shared_ptr<fabric::DeviceCore> core) : core_(std::move(core)) {}
 
@@ -133,9 +132,8 @@ Result<std::vector<HealthReading>> Device::health() const {
         }
         std::vector<HealthReading> readings;
         for (uint32_t i = 0; i < count; ++i)
-            readings.push_back({std::string(raw[i].name, strnlen(raw[i].name, sizeof(raw[i].name))),
-                                std::string(raw[i].unit, strnlen(raw[i].unit, sizeof(raw[i].unit))),
-                                raw[i].kind == HBF_READING_COUNTER, raw[i].value});
+            readings.push_back(
+                {shown_text(raw[i].name), shown_text(raw[i].unit), raw[i].kind == HBF_READING_COUNTER, raw[i].value});
         return readings;
     });
 }

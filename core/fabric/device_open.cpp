@@ -2,6 +2,8 @@
 // Opening a device: the tables, checked against their frozen sizes, and the facts, copied once.
 #include <fmt/format.h>
 
+#include "core/common/declared.hpp"
+#include "core/common/printable.hpp"
 #include "core/fabric/coherence.hpp"
 #include "core/fabric/device_core.hpp"
 #include "core/fabric/host_log.hpp"
@@ -12,11 +14,6 @@ namespace {
 
 hbf_string view(std::string_view text) {
     return {text.data(), text.size()};
-}
-
-template <size_t N>
-std::string text(const char (&field)[N]) {
-    return std::string(field, strnlen(field, N));
 }
 
 std::vector<hbf_option> as_options(const DeviceOptions &options) {
@@ -49,16 +46,9 @@ Result<ProbedDevice> probed(const hbf_plugin *plugin, const DeviceOptions &optio
     }
     std::string known;
     for (uint32_t i = 0; i < out.device_count; ++i) {
-        const hbf_device_info &device = devices[i];
-        if (options.device_id.empty() || text(device.id) == options.device_id)
-            return ProbedDevice{text(device.id),
-                                text(device.name),
-                                text(device.driver),
-                                text(device.pci_address),
-                                device.numa_node,
-                                device.reality == HBF_REALITY_EMULATED,
-                                {}};
-        known += (known.empty() ? "" : ", ") + text(device.id);
+        ProbedDevice device = device_declared(devices[i]);
+        if (options.device_id.empty() || device.id == options.device_id) return device;
+        known += (known.empty() ? "" : ", ") + printable(device.id);
     }
     return fail(Code::unavailable, fmt::format("plugin {} has no device '{}' (it has: {})", plugin->name, options.device_id,
                                                known.empty() ? "none" : known));
@@ -79,45 +69,14 @@ Result<const Table *> extension(const DeviceCore &core, const char *id, uint32_t
     return table;
 }
 
-TierInfo tier_from(const hbf_tier_info &raw, uint32_t index) {
-    TierInfo tier;
-    tier.index = index;
-    tier.kind = static_cast<TierKind>(raw.kind);
-    tier.media = raw.media;
-    tier.emulated = raw.reality != HBF_REALITY_REAL; // unsaid is not real: no figure of it may pass for hardware's
-    tier.cpu_access = (raw.access & HBF_ACCESS_CPU) != 0;
-    tier.device_access = (raw.access & HBF_ACCESS_DEVICE) != 0;
-    tier.dma_access = (raw.access & HBF_ACCESS_DMA) != 0;
-    tier.persistent = (raw.flags & HBF_TIER_FLAG_PERSISTENT) != 0;
-    tier.numa_bound = (raw.flags & HBF_TIER_FLAG_NUMA_BOUND) != 0;
-    tier.degraded = (raw.flags & HBF_TIER_FLAG_DEGRADED) != 0;
-    tier.numa_node = raw.numa_node;
-    if (raw.coherence_domain != HBF_TIER_NONE) tier.domain = raw.coherence_domain;
-    if (raw.extended_by != HBF_TIER_NONE) tier.extended_by = raw.extended_by;
-    tier.line_size = raw.line_size;
-    tier.capacity = raw.capacity;
-    tier.available = raw.available;
-    tier.granule = raw.granule;
-    tier.alignment = raw.alignment;
-    tier.copy_alignment = raw.copy_alignment;
-    tier.nominal_bandwidth = raw.nominal_bandwidth;
-    tier.nominal_latency_ns = raw.nominal_latency_ns;
-    tier.name = text(raw.name);
-    tier.detail = text(raw.detail);
-    return tier;
-}
-
 } // namespace
 
 Result<TierInfo> DeviceCore::describe_tier(uint32_t tier) const {
-    hbf_tier_info raw{};
-    raw.struct_size = sizeof(raw);
-    raw.numa_node = -1;
-    raw.coherence_domain = raw.extended_by = HBF_TIER_NONE;
+    hbf_tier_info raw = unfilled_tier();
     AbiError error;
     const hbf_status status = tier_ext->describe(instance, tier, &raw, error.out());
     if (status != HBF_OK) return tl::unexpected(error.to_error(status, fmt::format("{}: tier {}", label(), tier)));
-    return tier_from(raw, tier);
+    return tier_declared(tier, raw, emulated);
 }
 
 Result<> DeviceCore::read_tables() {
@@ -156,8 +115,8 @@ Result<> DeviceCore::read_facts() {
         const hbf_status status = coherence_ext->describe(instance, i, &raw, error.out());
         if (status != HBF_OK) return tl::unexpected(error.to_error(status, fmt::format("{}: domain {}", label(), i)));
         // A protocol we do not know is driven like software: the explicit operations are never wrong, only slower.
-        domains.push_back({raw.protocol == HBF_PROTOCOL_HARDWARE, raw.granule, raw.agents, raw.atomic_widths, text(raw.name),
-                           text(raw.detail)});
+        domains.push_back({raw.protocol == HBF_PROTOCOL_HARDWARE, raw.granule, raw.agents, raw.atomic_widths,
+                           shown_text(raw.name), shown_text(raw.detail)});
     }
     for (const TierInfo &tier : tiers) {
         if (tier.domain && *tier.domain >= domains.size())

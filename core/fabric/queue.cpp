@@ -27,7 +27,7 @@ Queue::~Queue() {
 
 Result<Point> Queue::submit(const Batch &batch) {
     if (!core_) return tl::unexpected(no_queue);
-    return fabric::guarded([&] { return core_->submit(batch); });
+    return guarded([&] { return core_->submit(batch); });
 }
 
 uint64_t Queue::completed() {
@@ -36,27 +36,27 @@ uint64_t Queue::completed() {
 
 Result<Completion> Queue::status(uint64_t value) {
     if (!core_) return tl::unexpected(no_queue);
-    return fabric::guarded([&] { return core_->status(value); });
+    return guarded([&] { return core_->status(value); });
 }
 
 Result<Completion> Queue::wait(uint64_t value, std::chrono::nanoseconds timeout) {
     if (!core_) return tl::unexpected(no_queue);
-    return fabric::guarded([&] { return core_->wait(value, timeout); });
+    return guarded([&] { return core_->wait(value, timeout); });
 }
 
 Result<> Queue::on_complete(uint64_t value, std::function<void(const Result<Completion> &)> callback) {
     if (!core_) return tl::unexpected(no_queue);
-    return fabric::guarded([&] { return core_->on_complete(value, std::move(callback)); });
+    return guarded([&] { return core_->on_complete(value, std::move(callback)); });
 }
 
 Result<> Queue::cancel(uint64_t value) {
     if (!core_) return tl::unexpected(no_queue);
-    return fabric::guarded([&] { return core_->cancel(value); });
+    return guarded([&] { return core_->cancel(value); });
 }
 
 Result<> Queue::poisoned() const {
     if (!core_) return tl::unexpected(no_queue);
-    return fabric::guarded([&] { return core_->poisoned(); });
+    return guarded([&] { return core_->poisoned(); });
 }
 
 uint32_t Queue::id() const {

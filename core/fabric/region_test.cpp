@@ -23,11 +23,17 @@ TEST_F(Regions, OpenCopiesWhatThePluginDeclares) {
     EXPECT_EQ(code_of(device.health()), Code::unsupported);
 }
 
-TEST_F(Regions, ATierThatDoesNotSayItIsRealIsCalledEmulated) {
-    script.tier_reality = 0;
-    EXPECT_TRUE(open().tiers()[vram].emulated);
-    script.tier_reality = HBF_REALITY_REAL;
-    EXPECT_FALSE(open().tiers()[vram].emulated);
+TEST_F(Regions, ATierIsRealOnlyIfItAndItsDeviceSaySo) {
+    for (const uint32_t device : {uint32_t{0}, HBF_REALITY_EMULATED, HBF_REALITY_REAL}) {
+        for (const uint32_t tier : {uint32_t{0}, HBF_REALITY_EMULATED, HBF_REALITY_REAL}) {
+            script.device_reality = device;
+            script.tier_reality = tier;
+            const Device opened = open();
+            EXPECT_EQ(opened.emulated(), device != HBF_REALITY_REAL) << device;
+            EXPECT_EQ(opened.tiers()[vram].emulated, device != HBF_REALITY_REAL || tier != HBF_REALITY_REAL)
+                << device << tier;
+        }
+    }
 }
 
 TEST_F(Regions, AnUnknownDeviceIsNamedWithWhatThereIs) {

@@ -101,7 +101,7 @@ Result<std::vector<Device>> open_devices(Selection &selection, const Config &con
 } // namespace fabric
 
 Result<System> System::open(const SystemOptions &options) {
-    return fabric::guarded([&]() -> Result<System> {
+    return guarded([&]() -> Result<System> {
         System system;
         auto config = Config::load(options.config);
         if (!config) return tl::unexpected(config.error());

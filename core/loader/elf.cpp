@@ -180,6 +180,7 @@ ElfFacts examine_elf(const ByteSource &file, std::string_view entry) {
         return facts;
     }
     facts.needed = tables.needed;
+    facts.run_path = tables.run_path;
     facts.sanitizer = sanitizer_of(tables);
     const auto symbol = tables.find_defined(entry);
     if (!symbol) {

@@ -46,6 +46,7 @@ private:
 struct ElfFacts {
     std::optional<Refusal> refused;  // wrong_arch or not_a_plugin
     std::vector<std::string> needed; // DT_NEEDED, in order
+    std::string run_path;            // where it has these looked for besides the system's own folders: "A:$ORIGIN/B"
     uint32_t sanitizer = 0;          // HBF_SANITIZER_* it was built with, as far as its undefined symbols tell
 };
 

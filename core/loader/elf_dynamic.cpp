@@ -11,7 +11,7 @@ namespace {
 
 // Far above any real library, and small enough that a corrupt count costs little.
 constexpr uint64_t most_entries = 4096, most_needed = 256, most_chain = 1u << 20, most_undefined = 1u << 16;
-constexpr uint64_t longest_name = 4096;
+constexpr uint64_t longest_name = 4096, longest_path = 65536;
 
 uint32_t gnu_hash_of(std::string_view name) {
     uint32_t hash = 5381;
@@ -53,6 +53,7 @@ std::optional<uint64_t> AddressMap::offset(uint64_t address, uint64_t size) cons
 
 std::optional<std::string> DynamicTables::read(const Elf64_Phdr &dynamic) {
     std::vector<uint64_t> needed_names;
+    std::optional<uint64_t> rpath, runpath;
     uint64_t symbol_size = sizeof(Elf64_Sym);
     bool ended = false;
     for (uint64_t i = 0; !ended && i < std::min(dynamic.p_filesz / sizeof(Elf64_Dyn), most_entries); ++i) {
@@ -65,6 +66,12 @@ std::optional<std::string> DynamicTables::read(const Elf64_Phdr &dynamic) {
             break;
         case DT_NEEDED:
             needed_names.push_back(value);
+            break;
+        case DT_RPATH:
+            rpath = value;
+            break;
+        case DT_RUNPATH:
+            runpath = value;
             break;
         case DT_STRTAB:
             strings_ = value;
@@ -96,6 +103,11 @@ std::optional<std::string> DynamicTables::read(const Elf64_Phdr &dynamic) {
     if (symbols_ == 0 || symbol_size != sizeof(Elf64_Sym)) return "no usable symbol table";
     if (gnu_hash_ == 0 && sysv_hash_ == 0) return "no symbol hash table";
     if (needed_names.size() > most_needed) return fmt::format("it needs {} libraries", needed_names.size());
+    if (const auto index = runpath ? runpath : rpath) {
+        auto text = text_at(*index, longest_path);
+        if (!text) return "its library search path lies outside its string table";
+        run_path = std::move(*text);
+    }
     for (const uint64_t index : needed_names) {
         auto name = text_at(index, longest_name);
         if (!name || name->empty()) return "the name of a needed library lies outside its string table";

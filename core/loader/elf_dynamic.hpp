@@ -37,6 +37,7 @@ public:
     bool has_undefined(std::string_view name) const;
 
     std::vector<std::string> needed;
+    std::string run_path;    // DT_RUNPATH, else DT_RPATH, as the dynamic linker has it; "": neither
     bool is_program = false; // a position-independent executable
 
 private:

@@ -9,6 +9,7 @@
 #include "core/loader/elf.hpp"
 #include "core/loader/install_paths.hpp"
 #include "core/loader/needs.hpp"
+#include "core/loader/run_path.hpp"
 #include "core/loader/search.hpp"
 #include "core/loader/sha256.hpp"
 #include "core/loader/text.hpp"
@@ -48,8 +49,8 @@ std::optional<Refusal> check_manifest(const Manifest &manifest) {
 }
 
 // Under allow_untrusted an objection becomes a warning, each time.
-std::optional<Refusal> judge(const Walk &walk, const std::string &name, const ExamineContext &context) {
-    const auto objection = first_objection(walk, is_own_plugin(walk.real) ? &context.yardstick : nullptr);
+std::optional<Refusal> weigh(const std::optional<std::string> &objection, const std::string &name,
+                             const ExamineContext &context) {
     if (!objection) return std::nullopt;
     if (context.allow_untrusted) {
         std::string note = fmt::format("plugin {} is used although others could change it (plugins.allow_untrusted): {}",
@@ -59,6 +60,14 @@ std::optional<Refusal> judge(const Walk &walk, const std::string &name, const Ex
         return std::nullopt;
     }
     return Refusal{Reason::untrusted_path, *objection};
+}
+
+const Yardstick *yardstick_for(const std::filesystem::path &real, const ExamineContext &context) {
+    return is_own_plugin(real) ? &context.yardstick : nullptr;
+}
+
+std::optional<Refusal> judge(const Walk &walk, const std::string &name, const ExamineContext &context) {
+    return weigh(first_objection(walk, yardstick_for(walk.real, context)), name, context);
 }
 
 Refusal refusal_of_walk(const Error &error) {
@@ -87,6 +96,8 @@ std::optional<Refusal> check_library(Entry &entry, const ExamineContext &context
     entry.enter(Stage::static_check);
     const ElfFacts facts = examine_elf(FileBytes(walk->file.get(), walk->identity.size), HBF_PLUGIN_QUERY_SYMBOL);
     if (facts.refused) return facts.refused;
+    const auto objection = run_path_objection(facts, entry.real, yardstick_for(entry.real, context));
+    if (auto refusal = weigh(objection, name, context)) return refusal;
     if (facts.sanitizer != HBF_SANITIZER_NONE && facts.sanitizer != host_sanitizer()) {
         return Refusal{Reason::sanitizer_mismatch,
                        fmt::format("it was built with {}, this host with {}; remedy: build both alike",

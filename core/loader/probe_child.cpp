@@ -16,6 +16,7 @@ Result<> ProbeChild::start(const std::filesystem::path &program, const ProbeJob 
     setup.folder = std::string("/"); // not a literal: g++ 12 warns wrongly
     setup.time = time_;
     setup.output_limit = output_limit_;
+    setup.ends_its_own = true;
     return process_.start(setup);
 }
 

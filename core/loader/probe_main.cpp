@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hbf-probe: looks at one plugin in a process of its own. Started by libhbf only: the request comes on stdin, steps and
-// record go to descriptor 3, what the plugin prints goes where stdout and stderr lead.
+// record go to descriptor 3, what the plugin prints goes where stdout and stderr lead. It is two processes: one that looks,
+// and one above it that ends whatever a plugin started there, wherever that hides.
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include "core/loader/bind.hpp"
 #include "core/loader/probe_record.hpp"
 #include "core/loader/trial.hpp"
+#include "core/loader/warden.hpp"
 
 // A crash is to end the process by its signal, so that the loader can name it, whatever this was built with.
 extern "C" const char *__asan_default_options() {
@@ -58,12 +60,13 @@ std::string read_request() {
     }
 }
 
-// No core file, and no life without the loader: it may be killed while this runs.
-bool settle(int64_t parent) {
+// No core file, no life without whoever waits for this process, which may be killed at any time, and no descriptor for
+// those that a plugin starts.
+bool settle(pid_t parent, int at_its_end) {
     const rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     fcntl(record_fd, F_SETFD, FD_CLOEXEC);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return false;
+    if (prctl(PR_SET_PDEATHSIG, at_its_end) != 0) return false;
     return getppid() == parent;
 }
 
@@ -89,19 +92,25 @@ std::optional<Refusal> look(const ProbeRequest &request, ProbeRecord &record) {
     return probe_and_try(plugin, request, say, record);
 }
 
-int run() {
-    say(ProbeStep::start);
-    const auto request = decode_request(read_request());
-    if (!request) return 2;
-    if (!settle(request->parent)) return 3;
+int look_and_answer(const ProbeRequest &request) {
     ProbeRecord record;
-    if (auto refusal = look(*request, record)) {
+    if (auto refusal = look(request, record)) {
         record.reason = refusal->reason;
         record.detail = refusal->detail;
     } else {
         record.reason = Reason::selected;
     }
     return write_all("record " + encode(record) + "\n") ? 0 : 4;
+}
+
+int run() {
+    say(ProbeStep::start);
+    const auto request = decode_request(read_request());
+    if (!request) return 2;
+    // The loader, or its end, asks for ours by SIGTERM: a plugin's helpers in other groups and sessions must go first.
+    const Warden warden;
+    if (!settle(static_cast<pid_t>(request->parent), SIGTERM)) return 3;
+    return warden.run([&, above = getpid()] { return settle(above, SIGKILL) ? look_and_answer(*request) : 3; });
 }
 
 } // namespace

@@ -3,7 +3,6 @@
 #include <csignal>
 #include <fstream>
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -42,6 +41,15 @@ protected:
         EXPECT_TRUE(outcomes) << outcomes.error().message;
         return outcomes ? outcomes->at(0) : ProbeOutcome{};
     }
+    // The number of the helper that the plugin left; waits for it.
+    int helper_of(const std::string &name) const {
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        int number = 0;
+        while (!(std::ifstream(scene.top() / (name + ".so.helper")) >> number) && std::chrono::steady_clock::now() < limit)
+            usleep(1000);
+        EXPECT_GT(number, 0);
+        return number;
+    }
     Scene scene;
 };
 
@@ -49,6 +57,14 @@ size_t open_descriptors() {
     size_t count = 0;
     for ([[maybe_unused]] const auto &entry : fs::directory_iterator("/proc/self/fd")) ++count;
     return count;
+}
+
+int parent_of(int process) {
+    std::ifstream stat_file("/proc/" + std::to_string(process) + "/stat");
+    int id = 0, parent = 0;
+    std::string name, state;
+    stat_file >> id >> name >> state >> parent;
+    return parent;
 }
 
 // Waits for a process of the probe program to be gone, or dead and not yet collected.
@@ -88,12 +104,18 @@ TEST_F(ProbeProcess, NothingIsLeftBehind) {
 }
 
 TEST_F(ProbeProcess, ItsHelpersEndWithIt) {
-    const ProbeOutcome outcome = probe("probe_fork");
-    EXPECT_EQ(outcome.record.reason, Reason::selected) << outcome.record.detail;
-    EXPECT_LT(outcome.milliseconds, 20'000) << "a helper must not hold it up";
-    ASSERT_EQ(outcome.record.notes.size(), 1u);
-    const std::string &note = outcome.record.notes[0];
-    EXPECT_TRUE(is_over(std::stoi(note.substr(note.rfind(' ') + 1)))) << note;
+    for (const char *name : {"probe_fork", "probe_setsid"}) {
+        const ProbeOutcome outcome = probe(name);
+        EXPECT_EQ(outcome.record.reason, Reason::selected) << outcome.record.detail;
+        EXPECT_LT(outcome.milliseconds, 20'000) << "a helper must not hold it up";
+        EXPECT_TRUE(is_over(helper_of(name))) << name;
+    }
+}
+
+TEST_F(ProbeProcess, AHelperInItsOwnSessionDoesNotOutliveAProbeThatIsStopped) {
+    const ProbeOutcome outcome = probe("create_setsidhang", std::chrono::seconds(2));
+    EXPECT_EQ(outcome.record.reason, Reason::create_failed) << outcome.record.detail;
+    EXPECT_TRUE(is_over(helper_of("create_setsidhang")));
 }
 
 TEST_F(ProbeProcess, TheTimeLimitHolds) {
@@ -157,44 +179,23 @@ TEST_F(ProbeProcess, AProgramThatCannotBeStartedIsAnError) {
     EXPECT_NE(outcomes.error().message.find("missing"), std::string::npos);
 }
 
-// A loader that is killed takes its probe with it.
+// A loader that is killed takes its probe with it, and what that started.
 TEST_F(ProbeProcess, NoProbeOutlivesItsLoader) {
-    hostile::write_bytes(scene.top() / "probe_hang.so", hostile::read_bytes(hostile::built() / "chameleon.so"));
-    // The probe inherits `alive` through nothing but its standard output... so it is watched by its own lock on a file.
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
+    hostile::write_bytes(scene.top() / "probe_setsidhang.so", hostile::read_bytes(hostile::built() / "chameleon.so"));
     const pid_t loader = fork();
     if (loader == 0) {
-        close(ends[0]);
-        ProbeJob job = job_for(scene, "probe_hang");
+        ProbeJob job = job_for(scene, "probe_setsidhang");
         job.request.parent = getpid();
         ProbeLimits limits;
         limits.time = std::chrono::seconds(60);
-        int asked = 0;
-        limits.cancelled = [&] {
-            if (++asked == 10) { // the probe has been running for a while: tell the test its number
-                DIR *const list = opendir("/proc");
-                while (const dirent *entry = list ? readdir(list) : nullptr) {
-                    std::ifstream stat_file("/proc/" + std::string(entry->d_name) + "/stat");
-                    int id = 0, parent = 0;
-                    std::string name, state;
-                    if (stat_file >> id >> name >> state >> parent && parent == getpid() &&
-                        write(ends[1], &id, sizeof id) < 0)
-                        _exit(1);
-                }
-            }
-            return false;
-        };
         (void)run_probes(install_paths().probe, {job}, limits);
         _exit(0);
     }
-    close(ends[1]);
-    int probe = 0;
-    ASSERT_EQ(read(ends[0], &probe, sizeof probe), static_cast<ssize_t>(sizeof probe));
-    close(ends[0]);
+    const int helper = helper_of("probe_setsidhang"), looks = parent_of(helper), above = parent_of(looks);
+    EXPECT_EQ(parent_of(above), loader);
     kill(loader, SIGKILL);
     waitpid(loader, nullptr, 0);
-    EXPECT_TRUE(is_over(probe)) << "process " << probe;
+    for (const int process : {helper, looks, above}) EXPECT_TRUE(is_over(process)) << "process " << process;
 }
 
 } // namespace

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/search.hpp"
 
-#include <algorithm>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "core/common/list_folder.hpp"
 #include "core/loader/install_paths.hpp"
 #include "core/loader/text.hpp"
 
@@ -38,15 +37,15 @@ class Collector {
 public:
     explicit Collector(SearchResult &result) : result_(result) {}
 
-    void add(const SearchFolder &folder, bool wanted) {
+    Result<> add(const SearchFolder &folder, bool wanted) {
         struct stat facts = {};
         if (stat(folder.path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) {
             if (wanted) note("search folder {} is no folder that can be read: nothing is searched there", folder.path);
-            return;
+            return {};
         }
-        if (!seen_.insert({facts.st_dev, facts.st_ino}).second) return; // named twice, or a link to an earlier one
+        if (!seen_.insert({facts.st_dev, facts.st_ino}).second) return {}; // named twice, or a link to an earlier one
         std::vector<std::string> names, folders;
-        if (!list(folder.path, names, folders)) return;
+        if (auto listed = list(folder.path, names, folders); !listed) return listed;
         for (const std::string &name : names) {
             auto &list = name.ends_with(manifest_suffix) ? result_.manifests : result_.shared_objects;
             if (list.size() == most_candidates) {
@@ -58,8 +57,10 @@ public:
             }
             list.push_back(folder.path / name);
         }
-        if (!folder.sub_folders) return;
-        for (const std::string &name : folders) add({folder.path / name, false}, false);
+        if (!folder.sub_folders) return {};
+        for (const std::string &name : folders)
+            if (auto added = add({folder.path / name, false}, false); !added) return added;
+        return {};
     }
 
 private:
@@ -71,27 +72,24 @@ private:
         result_.notes.push_back(fmt::format(fmt::runtime(format), printable(path.string())));
     }
 
-    bool list(const fs::path &folder, std::vector<std::string> &names, std::vector<std::string> &folders) {
-        std::error_code error;
-        size_t entries = 0;
-        for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-            const std::string name = at->path().filename().string();
-            if (++entries > most_entries) {
-                note("search folder {} has too many entries: is it the right one? Nothing of it is used", folder);
-                return false;
-            }
-            std::error_code ignored;
+    // An error only where this process lacks what it needs to look: other plugins would be chosen then than are there.
+    Result<> list(const fs::path &folder, std::vector<std::string> &names, std::vector<std::string> &folders) {
+        auto entries = list_folder(folder, most_entries);
+        if (!entries && entries.error().code == Code::exhausted) return tl::unexpected(entries.error());
+        if (!entries) {
+            result_.notes.push_back("search folder " + printable(entries.error().message) + ": nothing of it is used");
+            return {};
+        }
+        for (std::string &name : *entries) {
             const bool fits = (name.ends_with(manifest_suffix) && name.size() > manifest_suffix.size()) ||
                               (name.ends_with(library_suffix) && name.size() > library_suffix.size());
+            struct stat facts = {};
             if (fits)
-                names.push_back(name);
-            else if (at->is_directory(ignored))
-                folders.push_back(name);
+                names.push_back(std::move(name));
+            else if (stat((folder / name).c_str(), &facts) == 0 && S_ISDIR(facts.st_mode))
+                folders.push_back(std::move(name));
         }
-        if (error) result_.notes.push_back(fmt::format("search folder {}: {}", printable(folder.string()), error.message()));
-        std::sort(names.begin(), names.end()); // the order in which a file system lists is no order
-        std::sort(folders.begin(), folders.end());
-        return true;
+        return {};
     }
 
     SearchResult &result_;
@@ -112,10 +110,11 @@ Result<std::vector<SearchFolder>> search_folders(const Config &config) {
     return folders;
 }
 
-SearchResult search(const std::vector<SearchFolder> &folders) {
+Result<SearchResult> search(const std::vector<SearchFolder> &folders) {
     SearchResult result;
     Collector collector(result);
-    for (const SearchFolder &folder : folders) collector.add(folder, true);
+    for (const SearchFolder &folder : folders)
+        if (auto added = collector.add(folder, true); !added) return tl::unexpected(added.error());
     return result;
 }
 

@@ -28,6 +28,7 @@ struct SearchResult {
 // path is an error: the current directory is never searched.
 Result<std::vector<SearchFolder>> search_folders(const Config &config);
 
-SearchResult search(const std::vector<SearchFolder> &folders);
+// Code::exhausted where memory or descriptors run out. May throw std::bad_alloc.
+Result<SearchResult> search(const std::vector<SearchFolder> &folders);
 
 } // namespace hbf::loader

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/common/environment.hpp"
+#include "core/common/guarded.hpp"
 #include "core/common/suggest.hpp"
 #include "core/loader/cache.hpp"
 #include "core/loader/decide.hpp"
@@ -158,7 +159,9 @@ const Candidate *Selection::primary() const {
     return candidates.empty() || candidates.front().reason != Reason::selected ? nullptr : &candidates.front();
 }
 
-Result<Selection> select_plugins(const Config &config, const SelectOptions &options) {
+namespace {
+
+Result<Selection> select(const Config &config, const SelectOptions &options) {
     Selection selection;
     auto inventory = read_inventory(options.root);
     if (!inventory) return tl::unexpected(inventory.error());
@@ -167,10 +170,11 @@ Result<Selection> select_plugins(const Config &config, const SelectOptions &opti
 
     const auto folders = search_folders(config);
     if (!folders) return tl::unexpected(folders.error());
-    const SearchResult found = search(*folders);
-    selection.notes.insert(selection.notes.end(), found.notes.begin(), found.notes.end());
+    const auto found = search(*folders);
+    if (!found) return tl::unexpected(found.error());
+    selection.notes.insert(selection.notes.end(), found->notes.begin(), found->notes.end());
 
-    std::vector<Entry> entries = find_entries(found, selection.notes);
+    std::vector<Entry> entries = find_entries(*found, selection.notes);
     const bool wants_untrusted = config.get("plugins.allow_untrusted").value == "true";
     if (wants_untrusted && process_is_privileged())
         selection.notes.emplace_back("plugins.allow_untrusted ignored: this process is privileged");
@@ -203,6 +207,12 @@ Result<Selection> select_plugins(const Config &config, const SelectOptions &opti
     if (auto met = check_pins(entries, policy.pin); !met) return tl::unexpected(met.error());
     for (Entry &entry : entries) selection.candidates.push_back(std::move(entry.candidate));
     return selection;
+}
+
+} // namespace
+
+Result<Selection> select_plugins(const Config &config, const SelectOptions &options) {
+    return guarded([&] { return select(config, options); });
 }
 
 Result<> mark_create_failed(Selection &selection, std::string_view plugin, const Error &cause) {

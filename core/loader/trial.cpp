@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/common/declared.hpp"
 #include "core/loader/text.hpp"
 #include "hbf/abi/queue.h"
 #include "hbf/abi/tier.h"
@@ -17,11 +18,6 @@ namespace {
 
 constexpr uint32_t most_devices = 1024, most_tiers = 64;
 constexpr size_t most_notes = 16;
-
-template <size_t N>
-std::string text_of(const char (&field)[N]) {
-    return printable({field, strnlen(field, N)});
-}
 
 hbf_string view(std::string_view text) {
     return {text.data(), text.size()};
@@ -114,16 +110,11 @@ std::optional<Refusal> ask_for_devices(const hbf_plugin &plugin, const Inputs &i
 
 std::optional<Refusal> take_device(const hbf_device_info &info, const ProbeRequest &request,
                                    std::vector<ProbedDevice> &devices) {
-    ProbedDevice device;
-    device.id = text_of(info.id);
-    device.name = text_of(info.name);
-    device.driver = text_of(info.driver);
-    device.pci_address = text_of(info.pci_address);
-    device.numa_node = info.numa_node;
-    device.emulated =
-        request.emulation || info.reality != HBF_REALITY_REAL; // what is not said to be real is not shown as real
-    if (strnlen(info.id, sizeof info.id) == sizeof info.id || device.id.empty() || device.id != info.id) {
-        return Refusal{Reason::probe_failed, fmt::format("device {} has no usable id (\"{}\")", devices.size(), device.id)};
+    ProbedDevice device = device_declared(info);
+    device.emulated |= request.emulation;
+    if (device.id.size() == sizeof info.id || device.id.empty() || printable(device.id) != device.id) {
+        return Refusal{Reason::probe_failed,
+                       fmt::format("device {} has no usable id (\"{}\")", devices.size(), printable(device.id))};
     }
     const auto same = [&](const ProbedDevice &other) { return other.id == device.id; };
     if (std::any_of(devices.begin(), devices.end(), same)) {
@@ -131,34 +122,6 @@ std::optional<Refusal> take_device(const hbf_device_info &info, const ProbeReque
     }
     devices.push_back(std::move(device));
     return std::nullopt;
-}
-
-TierInfo tier_of(uint32_t index, const hbf_tier_info &info, bool emulated_device) {
-    TierInfo tier;
-    tier.index = index;
-    tier.kind = static_cast<TierKind>(info.kind);
-    tier.media = info.media;
-    tier.emulated = emulated_device || info.reality != HBF_REALITY_REAL;
-    tier.cpu_access = (info.access & HBF_ACCESS_CPU) != 0;
-    tier.device_access = (info.access & HBF_ACCESS_DEVICE) != 0;
-    tier.dma_access = (info.access & HBF_ACCESS_DMA) != 0;
-    tier.persistent = (info.flags & HBF_TIER_FLAG_PERSISTENT) != 0;
-    tier.numa_bound = (info.flags & HBF_TIER_FLAG_NUMA_BOUND) != 0;
-    tier.degraded = (info.flags & HBF_TIER_FLAG_DEGRADED) != 0;
-    tier.numa_node = info.numa_node;
-    if (info.coherence_domain != HBF_TIER_NONE) tier.domain = info.coherence_domain;
-    if (info.extended_by != HBF_TIER_NONE) tier.extended_by = info.extended_by;
-    tier.line_size = info.line_size;
-    tier.capacity = info.capacity;
-    tier.available = info.available;
-    tier.granule = info.granule;
-    tier.alignment = info.alignment;
-    tier.copy_alignment = info.copy_alignment;
-    tier.nominal_bandwidth = info.nominal_bandwidth;
-    tier.nominal_latency_ns = info.nominal_latency_ns;
-    tier.name = text_of(info.name);
-    tier.detail = text_of(info.detail);
-    return tier;
 }
 
 std::optional<std::string> read_tiers(const hbf_plugin &plugin, hbf_instance *instance, ProbedDevice &device) {
@@ -172,13 +135,12 @@ std::optional<std::string> read_tiers(const hbf_plugin &plugin, hbf_instance *in
     if (tiers->tier_count == 0 || tiers->tier_count > most_tiers)
         return fmt::format("it says it has {} tiers; 1 to {} are possible", tiers->tier_count, most_tiers);
     for (uint32_t i = 0; i < tiers->tier_count; ++i) {
-        hbf_tier_info info = {};
-        info.struct_size = sizeof info;
+        hbf_tier_info info = unfilled_tier();
         ErrorBuffer error;
         if (const hbf_status status = tiers->describe(instance, i, &info, error.get()); status != HBF_OK) {
             return fmt::format("tier {} cannot be described: {}", i, describe(status, error.message()));
         }
-        device.tiers.push_back(tier_of(i, info, device.emulated));
+        device.tiers.push_back(tier_declared(i, info, device.emulated));
     }
     return std::nullopt;
 }

@@ -30,6 +30,8 @@ tl::unexpected<Error> refuse(const std::string &path, int error) {
 // One walk: the folders passed so far, deepest last, and the names still to go.
 class Walker {
 public:
+    enum class Goal { file, folder };
+    explicit Walker(Goal goal) : goal_(goal) {}
     Result<Walk> run(const std::filesystem::path &path);
 
 private:
@@ -47,6 +49,7 @@ private:
     void queue(const std::string &path);
     Result<> finish(const std::string &name, const std::string &path, const struct stat &facts);
 
+    const Goal goal_;
     std::vector<Folder> folders_;
     std::deque<std::string> names_;
     int links_ = 0;
@@ -131,16 +134,20 @@ Result<> Walker::step(const std::string &name) {
     }
     const std::string path = join(folders_.back().path, name);
     Fd fd(openat(folders_.back().fd.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (!fd && goal_ == Goal::folder && errno == ENOENT) { // the goal is who could make it
+        names_.clear();
+        return {};
+    }
     if (!fd) return refuse(path, errno);
     struct stat facts = {};
     if (fstat(fd.get(), &facts) != 0) return refuse(path, errno);
-    judge_folder(folders_.back(), facts, names_.empty());
+    judge_folder(folders_.back(), facts, names_.empty() && goal_ == Goal::file);
     if (S_ISLNK(facts.st_mode)) {
         add(writers_of(fd.get(), facts, path));
         return follow(fd, path);
     }
     if (S_ISDIR(facts.st_mode)) return enter(std::move(fd), path);
-    if (!names_.empty()) return refuse(path, ENOTDIR);
+    if (!names_.empty() || goal_ == Goal::folder) return refuse(path, ENOTDIR);
     add(writers_of(fd.get(), facts, path));
     return finish(name, path, facts);
 }
@@ -157,14 +164,23 @@ Result<Walk> Walker::run(const std::filesystem::path &path) {
         names_.pop_front();
         if (auto stepped = step(name); !stepped) return tl::unexpected(stepped.error());
     }
-    if (!walk_.file) return fail(Code::invalid, fmt::format("{}: not a regular file", path.string()));
+    if (goal_ == Goal::folder) {
+        add(writers_of(folders_.back().fd.get(), folders_.back().facts, folders_.back().path));
+        walk_.real = folders_.back().path;
+    } else if (!walk_.file) {
+        return fail(Code::invalid, fmt::format("{}: not a regular file", path.string()));
+    }
     return std::move(walk_);
 }
 
 } // namespace
 
 Result<Walk> walk_to(const std::filesystem::path &path) {
-    return Walker().run(path);
+    return Walker(Walker::Goal::file).run(path);
+}
+
+Result<Walk> walk_to_folder(const std::filesystem::path &path) {
+    return Walker(Walker::Goal::folder).run(path);
 }
 
 Yardstick Yardstick::of(const std::vector<std::filesystem::path> &running_files) {

@@ -34,12 +34,16 @@ struct Weakness {
 struct Walk {
     std::filesystem::path real; // no links left in it
     std::vector<Weakness> weaknesses;
-    Fd file; // the regular file at its end, opened for reading
-    FileIdentity identity;
+    Fd file;               // the regular file at its end, opened for reading
+    FileIdentity identity; // of that file
 };
 
 // `path` must be absolute. Errors: it does not exist, is no regular file, cannot be read, or links in a circle.
 Result<Walk> walk_to(const std::filesystem::path &path);
+
+// The same for a folder that libraries are looked for in: who could put one there. What of the path does not exist could be
+// made by whoever can write to the folder above it. `file` of the result is empty.
+Result<Walk> walk_to_folder(const std::filesystem::path &path);
 
 // What the running program itself is exposed to. Whoever can change the program can change what it loads anyway, so the
 // installation's own plugin folder is held to this and to nothing stricter.

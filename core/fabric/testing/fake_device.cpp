@@ -178,7 +178,7 @@ struct FakePlugin final : sdk::Plugin {
         for (const auto &[id, script] : devices().scripts) {
             hbf_device_info info{};
             info.struct_size = sizeof(info);
-            info.reality = HBF_REALITY_EMULATED;
+            info.reality = script->device_reality;
             info.numa_node = -1;
             set(info.id, sizeof(info.id), id.c_str());
             set(info.name, sizeof(info.name), ("fake " + id).c_str());

@@ -38,7 +38,7 @@ struct Script {
     bool vram_only = false; // dram has no CPU address either: nothing but the engine reaches it
     bool lies = false;      // dram behaves like soft, and is declared hardware
     uint64_t vram_bytes = 1ull << 40, cold_bytes = 8 << 20;
-    uint32_t tier_reality = HBF_REALITY_EMULATED;
+    uint32_t tier_reality = HBF_REALITY_EMULATED, device_reality = HBF_REALITY_EMULATED;
     hbf_status create_status = HBF_OK;
 
     // Work runs inside submit, unless manual: then when run() says so.

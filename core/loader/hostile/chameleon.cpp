@@ -2,8 +2,10 @@
 // One plugin for many tests: its own file name says what it is called and how it misbehaves. "good.so", "better.so" and
 // whatever else is not known behave well; "probe_segv.so" crashes in probe, "query_newer.so" is for a newer ABI.
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
@@ -17,7 +19,7 @@
 
 namespace {
 
-char own_name[128];
+char own_name[128], own_path[4096]; // plain, since they are filled before any constructor ran
 
 bool is(const char *name) {
     return std::strcmp(own_name, name) == 0;
@@ -30,6 +32,19 @@ void flood() {
     for (int i = 0; i < 1024; ++i) { // 4 MiB
         if (write(i % 2 + 1, line, sizeof line) < 0) return;
     }
+}
+
+// A helper that outlives the call; its number is left in PLUGIN.helper, for the test.
+void leave_helper(bool own_session) {
+    const std::string made = own_path + std::string(".new"), whole = own_path + std::string(".helper");
+    const pid_t helper = fork();
+    if (helper == 0) {
+        if (own_session) setsid();
+        std::ofstream(made) << getpid();
+        std::rename(made.c_str(), whole.c_str());
+        for (;;) pause();
+    }
+    while (helper > 0 && access(whole.c_str(), F_OK) != 0) usleep(1000);
 }
 
 // Does what the file name asks for at `place`: "constructor_hang", "create_exit0", ...
@@ -47,13 +62,10 @@ void misbehave(const char *place) {
     if (what == "hang") {
         for (;;) pause();
     }
-    if (what == "fork") { // a helper that outlives the call; its number is printed for the test
-        const pid_t helper = fork();
-        if (helper == 0) {
-            for (;;) pause();
-        }
-        const std::string number = std::to_string(helper) + "\n";
-        if (write(2, number.data(), number.size()) < 0) std::abort();
+    if (what == "fork") leave_helper(false);
+    if (what == "setsid" || what == "setsidhang") leave_helper(true);
+    if (what == "setsidhang") {
+        for (;;) pause();
     }
     if (what == "chatter" && write(2, "a word from the driver\n", 23) < 0) std::abort();
 }
@@ -134,6 +146,7 @@ hbf_plugin table;
 __attribute__((constructor)) void start() {
     Dl_info info = {};
     if (dladdr(own_name, &info) != 0 && info.dli_fname) {
+        std::strncpy(own_path, info.dli_fname, sizeof own_path - 1);
         const char *slash = std::strrchr(info.dli_fname, '/');
         std::strncpy(own_name, slash ? slash + 1 : info.dli_fname, sizeof own_name - 1);
         if (char *dot = std::strchr(own_name, '.')) *dot = '\0';

@@ -218,6 +218,20 @@ TEST(Hostile, NothingFoundIsNoError) {
     EXPECT_TRUE(noted(*selection, "missing"));
 }
 
+TEST(Hostile, AFolderThatOthersCanWriteToIsNotSearchedForItsLibraries) {
+    Scene scene;
+    const auto folder = scene.folder("plugins");
+    scene.plugin(folder, "lured", "run_path.so");
+    const auto safe = run(folder.string(), {}, uncached());
+    ASSERT_TRUE(safe);
+    EXPECT_NE(find(*safe, "lured")->reason, Reason::untrusted_path) << find(*safe, "lured")->detail;
+    scene.folder("plugins/libs", 0777);
+    const auto open = run(folder.string(), {}, uncached());
+    ASSERT_TRUE(open);
+    EXPECT_EQ(find(*open, "lured")->reason, Reason::untrusted_path);
+    EXPECT_NE(find(*open, "lured")->detail.find("\"$ORIGIN/libs\""), std::string::npos) << find(*open, "lured")->detail;
+}
+
 TEST(Hostile, TheNumberOfCandidatesIsBounded) {
     Scene scene;
     const auto folder = scene.folder("plugins");
