@@ -54,7 +54,7 @@ private:
 };
 
 BlockTier::BlockTier(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals)
-    : channels_(options, log, internals) {
+    : ChannelTier(options, log, internals) {
     struct stat info{};
     device_->path = options.path;
     if (::stat(options.path.c_str(), &info) != 0) fail_errno("cannot examine", options.path, errno);

@@ -6,22 +6,18 @@
 #include <mutex>
 #include <string>
 
-#include "channels.hpp"
+#include "channel_tier.hpp"
 #include "extents.hpp"
 #include "fd.hpp"
-#include "storage_internals.hpp"
 
 namespace hbf::host {
 
-class BlockTier final : public StorageTier {
+class BlockTier final : public ChannelTier {
 public:
     BlockTier(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals);
 
     void describe(hbf_tier_info &out) const override;
     std::shared_ptr<StorageFile> create(uint64_t size, const std::string &name, bool open_existing) override;
-    std::unique_ptr<StorageChannel> create_channel(uint32_t depth) override { return channels_.create(depth); }
-    void register_memory(std::byte *address, uint64_t size) override { channels_.register_memory(address, size); }
-    void unregister_memory(std::byte *address) noexcept override { channels_.unregister_memory(address); }
 
 private:
     struct Device { // shared with the files, which may outlive the tier
@@ -34,7 +30,6 @@ private:
     class BlockFile;
 
     std::shared_ptr<Device> device_ = std::make_shared<Device>();
-    Channels channels_;
     std::string refusal_; // why not O_DIRECT
     uint64_t capacity_ = 0;
     int numa_node_ = -1;

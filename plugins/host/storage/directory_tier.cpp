@@ -56,7 +56,7 @@ private:
 };
 
 DirectoryTier::DirectoryTier(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals)
-    : directory_(Directory::open(options.path)), channels_(options, log, internals) {
+    : ChannelTier(options, log, internals), directory_(Directory::open(options.path)) {
     if (!internals.nameless_files) directory_->nameless_files = false;
     if (options.direct) {
         Directory::Nameless trial = directory_->create(O_DIRECT);

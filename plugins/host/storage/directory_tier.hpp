@@ -6,23 +6,19 @@
 #include <mutex>
 #include <string>
 
-#include "channels.hpp"
+#include "channel_tier.hpp"
 #include "direct_probe.hpp"
 #include "directory.hpp"
 #include "medium.hpp"
-#include "storage_internals.hpp"
 
 namespace hbf::host {
 
-class DirectoryTier final : public StorageTier {
+class DirectoryTier final : public ChannelTier {
 public:
     DirectoryTier(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals);
 
     void describe(hbf_tier_info &out) const override;
     std::shared_ptr<StorageFile> create(uint64_t size, const std::string &name, bool open_existing) override;
-    std::unique_ptr<StorageChannel> create_channel(uint32_t depth) override { return channels_.create(depth); }
-    void register_memory(std::byte *address, uint64_t size) override { channels_.register_memory(address, size); }
-    void unregister_memory(std::byte *address) noexcept override { channels_.unregister_memory(address); }
 
 private:
     // Bytes of files that do not have a name yet. Files may outlive the tier, so they share it.
@@ -40,7 +36,6 @@ private:
     uint64_t granule() const;
 
     std::shared_ptr<Directory> directory_;
-    Channels channels_;
     DirectProbe direct_;
     Medium medium_;
     bool blocks_told_ = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file descriptor that closes itself.
+// A file descriptor that closes itself. The core has one too: a plugin is built with what is installed of the SDK, and the
+// core needs nothing of a plugin, so neither can include the other's.
 #pragma once
 
 #include <utility>
