@@ -46,12 +46,15 @@ build_folder() {
     esac
 }
 
-# configure FOLDER SANITIZER COMPILER. Sanitizer builds are not optimised much: compiling is most of their cost.
+# configure FOLDER SANITIZER COMPILER [MESON_OPTION...]. Sanitizer builds are not optimised much: compiling is most of
+# their cost.
 configure() {
-    local folder=$1 options=() again=(ninja -C "$1" build.ninja) # does something only if a meson.build changed
+    local folder=$1 options=() more=("${@:4}")
+    local again=(ninja -C "$folder" build.ninja) # does something only if a meson.build changed
     if [[ -f $folder/build.ninja ]]; then
         # Made when a library was not there yet: look again. GoogleTest may have come without us.
-        if ((packages_installed)) || ! grep -q libgtest "$folder/build.ninja"; then
+        if ((packages_installed)) ||
+            { ((${#more[@]} == 0)) && ! grep -q libgtest "$folder/build.ninja"; }; then
             again=(meson setup --reconfigure "$folder")
         fi
         "${again[@]}" >"$folder/configure.log" 2>&1 && return
@@ -70,7 +73,7 @@ configure() {
     say "Configuring $folder"
     if [[ -d $folder/meson-private ]]; then rm -rf -- "$folder"; fi # left by a configuration that did not end
     compilers "$3"
-    meson setup "$folder" "${options[@]}" >"$folder.log" 2>&1 || {
+    meson setup "$folder" "${options[@]}" "${more[@]}" >"$folder.log" 2>&1 || {
         tail -n 15 "$folder.log" >&2
         rm -f "$folder.log"
         fail "$exit_undecided" "meson could not configure $folder" "its whole log is $folder/meson-logs/meson-log.txt"

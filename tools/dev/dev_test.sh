@@ -22,6 +22,10 @@ expect() {
 expect 0 'demo' ./dev help
 expect 0 'demo' ./dev
 expect 0 'FILTER' ./dev test --help
+expect 0 '--glibc' ./dev bundle --help
+expect 0 'debootstrap' ./dev deb --help
+expect 2 "unknown argument '--glibc=new'" ./dev bundle --glibc=new
+expect 2 "unknown argument 'all'" ./dev deb all
 expect 2 "unknown command 'frobnicate'" ./dev frobnicate
 expect 2 'unknown sanitizer' ./dev test --sanitize=memory
 expect 2 "unknown option '--fast'" ./dev test --fast
