@@ -59,6 +59,23 @@ TEST_F(ConfigTest, DefaultsWithoutAnySource) {
     EXPECT_TRUE(config->notes().empty());
 }
 
+TEST_F(ConfigTest, PluginsMayGroupTheirOptions) {
+    write(system_file, "[plugin.sim]\nsim.engines = 2\n\"sim.store\" = \"/s\"\n[plugin.sim.fault.copy]\nafter = 3\n");
+    sources.api["plugin.sim.sim.seed"] = "9";
+    const auto config = Config::load(sources);
+    ASSERT_TRUE(config) << config.error().message;
+    using Pair = std::pair<std::string, std::string>;
+    EXPECT_THAT(config->plugin_options("sim"), ElementsAre(Pair{"fault.copy.after", "3"}, Pair{"sim.engines", "2"},
+                                                           Pair{"sim.seed", "9"}, Pair{"sim.store", "/s"}));
+    for (const char *bad : {"plugin.sim.a.", "plugin.sim..a", "plugin.sim.a.B", "plugin.sim.", "plugin.sim"}) {
+        sources.api = {{bad, "1"}};
+        EXPECT_THAT(error(), HasSubstr("unknown key")) << bad;
+    }
+    sources.api.clear();
+    write(system_file, "[plugin.sim.fault]\n");
+    EXPECT_THAT(error(), HasSubstr("plugin.sim.fault: expected a string, a number or a boolean, found a table"));
+}
+
 TEST_F(ConfigTest, EachSourceOverridesTheOneBelow) {
     write(system_file,
           "[plugins]\nallow = [\"a\"]\nprobe_timeout_s = 1\npath = [\"/system\"]\n[plugin.host]\nstorage_path = \"/s\"\n");

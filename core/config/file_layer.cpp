@@ -60,6 +60,7 @@ private:
     }
 
     void set_option(const std::string &key, const TomlNode &item) {
+        if (item.type == TomlType::table && !item.items.empty()) return walk(item, key + "."); // a group of options
         if (item.type == TomlType::list || item.type == TomlType::table || item.type == TomlType::time) {
             return wrong_type(key, "a string, a number or a boolean", item);
         }

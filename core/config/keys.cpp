@@ -84,18 +84,25 @@ bool is_plugin_name(std::string_view name) noexcept {
     return is_word(name, true);
 }
 
+// A plugin may group its options: plugin.NAME.GROUP.KEY.
 bool is_plugin_option(std::string_view key) noexcept {
     constexpr std::string_view prefix = "plugin.";
     if (!key.starts_with(prefix)) return false;
     key.remove_prefix(prefix.size());
-    const size_t dot = key.find('.');
-    return dot != std::string_view::npos && is_plugin_name(key.substr(0, dot)) && is_word(key.substr(dot + 1), false);
+    size_t dot = key.find('.');
+    if (dot == std::string_view::npos || !is_plugin_name(key.substr(0, dot))) return false;
+    do {
+        key.remove_prefix(dot + 1);
+        dot = key.find('.');
+        if (!is_word(key.substr(0, dot), false)) return false;
+    } while (dot != std::string_view::npos);
+    return true;
 }
 
 std::string unknown_key(const std::string &key) {
     std::string suggestion = did_you_mean(key, known_names());
     if (suggestion.empty() && key.starts_with("plugin.")) {
-        suggestion = " (options of a plugin are plugin.NAME.KEY, in small letters, digits and _)";
+        suggestion = " (options of a plugin are plugin.NAME.KEY, in small letters, digits and _, groups joined by dots)";
     }
     return fmt::format("unknown key \"{}\"{}", key, suggestion);
 }

@@ -23,8 +23,8 @@ struct ConfigValue {
     std::string where; // "/etc/hbf/hbf.toml:3:5", "HBF_PLUGINS", "API"; "" for a default
 };
 
-// One row of the closed table of keys. Besides them, "plugin.NAME.KEY" takes any scalar and goes to plugin NAME; the
-// environment's form of it is HBF_PLUGIN_<NAME>_<KEY>, or HBF_PLUGIN_<NAME>__<KEY> where NAME has an underscore.
+// One row of the closed table of keys. Besides them, "plugin.NAME.KEY" takes any scalar and goes to plugin NAME (KEY may be
+// a group and a key: "sim.seed"); in the environment HBF_PLUGIN_<NAME>_<KEY>, HBF_PLUGIN_<NAME>__<KEY> if NAME has a "_".
 struct ConfigKey {
     std::string_view name;        // "plugins.allow"
     std::string_view type;        // "list of plugin names", "list of absolute directories", "seconds"
