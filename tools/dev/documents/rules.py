@@ -66,7 +66,7 @@ def bounds(build):
               'excluding a small rate takes hours'),
         Bound(short + r'.*\bconformance\b(?!.*(?:--help|--filter|--list|mutants|diff|statement|package|verify)).*'
               r'--(?:device|plugin) ', adding('--filter abi.query,abi.exports'),
-              'the whole profile takes a minute: CI runs it as a test of its own'),
+              'the whole profile takes a minute: the test of the bundle runs it (packaging/checks.sh)'),
         Bound(short + r'.*\bconformance mutants\b(?!.*--list)',
               lambda text: before_comment(re.sub(r" --full| --filter '[^']*'", '', text), "--filter 'm40*'"),
               'all mutants take minutes: CI runs them as a test of their own'),
