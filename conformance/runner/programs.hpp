@@ -9,6 +9,9 @@
 
 namespace hbf::conformance {
 
+// Of libhbf, which this program is linked with, without links; "" if it is not known.
+std::filesystem::path library_folder();
+
 // Absolute paths. The error names where the file should be and the remedy.
 tl::expected<std::filesystem::path, std::string> case_program();     // LIBDIR/hbf/hbf-case
 tl::expected<std::filesystem::path, std::string> inject_plugin();    // LIBDIR/hbf/conformance/hbf_plugin_inject.so

@@ -21,6 +21,7 @@ public:
     void describe_tier(uint32_t tier, hbf_tier_info &out) override;
     hbf_region_info alloc(const sdk::AllocRequest &request) override;
     void free(hbf_region region) override;
+    bool can_register_host() const override { return true; }
     hbf_region_info register_host(void *address, uint64_t size) override;
 
     hbf_queue_info queue_info() const override { return model_.queues; }

@@ -92,8 +92,7 @@ std::optional<Refusal> read_header(const ByteSource &file, Elf64_Ehdr &header) {
 }
 
 // The checks on program headers; fills the map from addresses to file offsets.
-std::optional<Refusal> read_segments(const ByteSource &file, const Elf64_Ehdr &header, AddressMap &map,
-                                     Elf64_Phdr &dynamic) {
+std::optional<Refusal> read_segments(const ByteSource &file, const Elf64_Ehdr &header, ElfImage &image) {
     constexpr uint16_t most_segments = 1024;
     if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 || header.e_phnum > most_segments) {
         return not_a_plugin(
@@ -107,6 +106,7 @@ std::optional<Refusal> read_segments(const ByteSource &file, const Elf64_Ehdr &h
             !file.read(offset, &segment, sizeof segment)) {
             return not_a_plugin("a truncated or corrupt ELF file (its program headers lie outside it): copy it again");
         }
+        if (segment.p_type == PT_GNU_STACK) image.executable_stack = (segment.p_flags & PF_X) != 0;
         if (segment.p_type != PT_LOAD && segment.p_type != PT_DYNAMIC) continue;
         uint64_t end = 0;
         if (__builtin_add_overflow(segment.p_offset, segment.p_filesz, &end) || end > file.size()) {
@@ -117,8 +117,9 @@ std::optional<Refusal> read_segments(const ByteSource &file, const Elf64_Ehdr &h
         if (segment.p_type == PT_DYNAMIC) {
             if (has_dynamic) return not_a_plugin("a corrupt ELF file (two dynamic segments)");
             has_dynamic = true;
-            dynamic = segment;
-        } else if (segment.p_filesz > segment.p_memsz || !map.add(segment.p_vaddr, segment.p_offset, segment.p_filesz)) {
+            image.dynamic = segment;
+        } else if (segment.p_filesz > segment.p_memsz ||
+                   !image.map.add(segment.p_vaddr, segment.p_offset, segment.p_filesz)) {
             return not_a_plugin("a corrupt ELF file (a segment with impossible sizes)");
         }
     }
@@ -162,16 +163,23 @@ bool MemoryBytes::read(uint64_t offset, void *out, uint64_t count) const {
     return true;
 }
 
+tl::expected<ElfImage, Refusal> open_elf(const ByteSource &file) {
+    Elf64_Ehdr header;
+    ElfImage image;
+    if (auto refusal = read_header(file, header)) return tl::unexpected(std::move(*refusal));
+    if (auto refusal = read_segments(file, header, image)) return tl::unexpected(std::move(*refusal));
+    return image;
+}
+
 ElfFacts examine_elf(const ByteSource &file, std::string_view entry) {
     ElfFacts facts;
-    Elf64_Ehdr header;
-    Elf64_Phdr dynamic;
-    AddressMap map;
-    if ((facts.refused = read_header(file, header))) return facts;
-    if ((facts.refused = read_segments(file, header, map, dynamic))) return facts;
-
-    DynamicTables tables(file, map);
-    if (auto problem = tables.read(dynamic)) {
+    const auto image = open_elf(file);
+    if (!image) {
+        facts.refused = image.error();
+        return facts;
+    }
+    DynamicTables tables(file, image->map);
+    if (auto problem = tables.read(image->dynamic)) {
         facts.refused = not_a_plugin("a corrupt ELF file (" + *problem + ")");
         return facts;
     }

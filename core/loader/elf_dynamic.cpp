@@ -33,6 +33,13 @@ struct GnuHashHeader {
     uint32_t buckets, first_symbol, bloom_words, bloom_shift;
 };
 
+// Defined here and visible to dlsym.
+bool is_exported(const Elf64_Sym &symbol) {
+    const unsigned bind = ELF64_ST_BIND(symbol.st_info), visibility = ELF64_ST_VISIBILITY(symbol.st_other);
+    const bool visible = visibility == STV_DEFAULT || visibility == STV_PROTECTED;
+    return symbol.st_shndx != SHN_UNDEF && (bind == STB_GLOBAL || bind == STB_WEAK || bind == STB_GNU_UNIQUE) && visible;
+}
+
 } // namespace
 
 bool AddressMap::add(uint64_t address, uint64_t offset, uint64_t size) {
@@ -60,6 +67,7 @@ std::optional<std::string> DynamicTables::read(const Elf64_Phdr &dynamic) {
         Elf64_Dyn entry;
         if (!get(dynamic.p_vaddr + i * sizeof entry, entry)) return "its dynamic section lies outside the loaded part";
         const uint64_t value = entry.d_un.d_val;
+        entries.push_back(entry);
         switch (entry.d_tag) {
         case DT_NULL:
             ended = true;
@@ -147,10 +155,7 @@ bool DynamicTables::symbol_at(uint64_t index, Elf64_Sym &out) const {
 // The symbol if it has this name, is defined here and is visible to dlsym.
 std::optional<Elf64_Sym> DynamicTables::usable(uint64_t index, std::string_view name) const {
     Elf64_Sym symbol;
-    if (!symbol_at(index, symbol) || !named(symbol, name)) return std::nullopt;
-    const unsigned bind = ELF64_ST_BIND(symbol.st_info), visibility = ELF64_ST_VISIBILITY(symbol.st_other);
-    const bool visible = visibility == STV_DEFAULT || visibility == STV_PROTECTED;
-    if (symbol.st_shndx == SHN_UNDEF || (bind != STB_GLOBAL && bind != STB_WEAK) || !visible) return std::nullopt;
+    if (!symbol_at(index, symbol) || !named(symbol, name) || !is_exported(symbol)) return std::nullopt;
     return symbol;
 }
 
@@ -192,6 +197,41 @@ std::optional<Elf64_Sym> DynamicTables::find_sysv(std::string_view name) const {
         if (!get(chains + uint64_t{index} * sizeof index, index)) return std::nullopt;
     }
     return std::nullopt;
+}
+
+// With the GNU table only the chains know: the last symbol of the fullest one is the last of all.
+uint64_t DynamicTables::symbol_count() const {
+    GnuHashHeader header;
+    if (gnu_hash_ == 0) {
+        uint32_t sizes[2] = {};
+        return get(sysv_hash_, sizes) ? std::min<uint64_t>(sizes[1], most_chain) : 0;
+    }
+    if (!get(gnu_hash_, header)) return 0;
+    const uint64_t buckets = gnu_hash_ + sizeof header + uint64_t{header.bloom_words} * sizeof(uint64_t);
+    const uint64_t chains = buckets + uint64_t{header.buckets} * sizeof(uint32_t);
+    uint32_t last = 0, index = 0, hash = 0;
+    for (uint64_t i = 0; i < std::min<uint64_t>(header.buckets, most_chain); ++i)
+        if (get(buckets + i * sizeof index, index)) last = std::max(last, index);
+    if (last < header.first_symbol) return header.first_symbol;
+    for (uint64_t steps = 0; steps < most_chain; ++steps, ++last)
+        if (!get(chains + uint64_t{last - header.first_symbol} * sizeof hash, hash) || (hash & 1)) break;
+    return uint64_t{last} + 1;
+}
+
+std::vector<std::string> DynamicTables::exported(size_t most) const {
+    std::vector<std::string> names;
+    const uint64_t count = symbol_count();
+    for (uint64_t i = 1; i < count && i < most_chain && names.size() < most; ++i) {
+        Elf64_Sym symbol;
+        if (!symbol_at(i, symbol)) break;
+        if (!is_exported(symbol) || symbol.st_shndx == SHN_ABS) continue; // a version's own name
+        if (auto name = text(symbol.st_name)) names.push_back(std::move(*name));
+    }
+    return names;
+}
+
+std::optional<std::string> DynamicTables::text(uint64_t index) const {
+    return text_at(index, longest_name);
 }
 
 bool DynamicTables::has_undefined(std::string_view name) const {

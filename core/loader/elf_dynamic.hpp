@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <elf.h>
+#include <tl/expected.hpp>
 
 #include "core/loader/elf.hpp"
 
@@ -28,6 +29,14 @@ private:
     std::vector<Part> parts_;
 };
 
+// What the program headers say, checked.
+struct ElfImage {
+    AddressMap map;
+    Elf64_Phdr dynamic = {};
+    bool executable_stack = true; // where no header speaks of the stack, the dynamic linker makes it so
+};
+tl::expected<ElfImage, Refusal> open_elf(const ByteSource &file);
+
 class DynamicTables {
 public:
     DynamicTables(const ByteSource &file, const AddressMap &map) : file_(file), map_(map) {}
@@ -35,20 +44,25 @@ public:
     std::optional<std::string> read(const Elf64_Phdr &dynamic);         // what is wrong, if anything
     std::optional<Elf64_Sym> find_defined(std::string_view name) const; // visible to others, and defined here
     bool has_undefined(std::string_view name) const;
+    std::vector<std::string> exported(size_t most) const; // every symbol that find_defined would find
 
-    std::vector<std::string> needed;
-    std::string run_path;    // DT_RUNPATH, else DT_RPATH, as the dynamic linker has it; "": neither
-    bool is_program = false; // a position-independent executable
-
-private:
+    std::optional<std::string> text(uint64_t index) const; // of the string table
     template <class T>
     bool get(uint64_t address, T &out) const {
         const auto offset = map_.offset(address, sizeof out);
         return offset && file_.read(*offset, &out, sizeof out);
     }
+
+    std::vector<Elf64_Dyn> entries; // of the dynamic section, as they stand
+    std::vector<std::string> needed;
+    std::string run_path;    // DT_RUNPATH, else DT_RPATH, as the dynamic linker has it; "": neither
+    bool is_program = false; // a position-independent executable
+
+private:
     std::optional<std::string> text_at(uint64_t index, uint64_t most) const;
     bool named(const Elf64_Sym &symbol, std::string_view name) const;
     bool symbol_at(uint64_t index, Elf64_Sym &out) const;
+    uint64_t symbol_count() const; // bounded
     std::optional<Elf64_Sym> usable(uint64_t index, std::string_view name) const;
     std::optional<Elf64_Sym> find_gnu(std::string_view name) const;
     std::optional<Elf64_Sym> find_sysv(std::string_view name) const;

@@ -28,6 +28,7 @@ public:
     hbf_region_info alloc(const sdk::AllocRequest &request) override;
     // Of a named storage region: makes it durable and gives it its name, and fails if that fails.
     void free(hbf_region region) override;
+    bool can_register_host() const override { return true; }
     hbf_region_info register_host(void *address, uint64_t size) override;
 
     hbf_queue_info queue_info() const override { return host_queue_info(); }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loading a plugin's library: it changes nothing, needs no driver, and stays.
-#include <array>
-
 #include "conformance/suite/context.hpp"
 #include "conformance/suite/elf_view.hpp"
+#include "conformance/suite/lifecycle/driver_libraries.hpp"
 #include "conformance/suite/lifecycle/load_and_tell.hpp"
 
 namespace hbf::conformance {
@@ -14,29 +13,21 @@ std::string line_of(const std::string &said, std::string_view word) {
     return at == std::string::npos ? "" : said.substr(at + word.size(), said.find('\n', at) - at - word.size());
 }
 
+Forked load_and_end(Context &context) {
+    Forked loaded = load_in_new_process(context.subject().options().plugin_file);
+    context.check(loaded.well(), "a process that only opened the library and ended {}{}", loaded.ending(),
+                  loaded.said.empty() ? "" : ": " + loaded.said);
+    return loaded;
+}
+
 HBF_CASE("lifecycle.load.changes_nothing",
          {.rules = {"HBF-LIFE-1", "HBF-LIFE-9"},
           .kills = {"m38_ctor_sigill", "load_changes_process", "load_prints", "exit_crashes"}}) {
-    const Forked loaded = load_in_new_process(context.subject().options().plugin_file);
-    context.check(loaded.well(), "a process that only opened the library and ended {}{}", loaded.ending(),
-                  loaded.said.empty() ? "" : ": " + loaded.said);
+    const Forked loaded = load_and_end(context);
     context.check(line_of(loaded.said, "changed ").empty(), "opening the library changed the process: {}",
                   line_of(loaded.said, "changed "));
     context.check(loaded.printed.empty(), "the library printed {} bytes when it was opened or at exit: {}",
                   loaded.printed.size(), loaded.printed.substr(0, 200));
-}
-
-// Drivers' libraries: what a plugin opens with dlopen, by these names, when it probes.
-constexpr std::array drivers = {"libcuda",   "libcudart", "libnvidia", "libcufile", "libamdhip",  "libhsa",
-                                "librocm",   "libze_",    "libOpenCL", "libcnrt",   "libcndrv",   "libcndev",
-                                "libascend", "libxpu",    "libmusa",   "libhl",     "libSynapse", "libibverbs",
-                                "librdmacm", "libmlx",    "libcxl",    "libgdrapi", "libnvshmem"};
-
-bool of_a_driver(std::string_view library) {
-    const std::string_view name = library.substr(library.rfind('/') == std::string_view::npos ? 0 : library.rfind('/') + 1);
-    for (const std::string_view driver : drivers)
-        if (name.starts_with(driver)) return true;
-    return false;
 }
 
 HBF_CASE("lifecycle.load.without_driver",
@@ -51,8 +42,7 @@ HBF_CASE("lifecycle.load.without_driver",
 }
 
 HBF_CASE("lifecycle.load.stays", {.rules = {"HBF-LIFE-3"}, .kills = {"can_be_unloaded", "bound_late"}}) {
-    const Forked loaded = load_in_new_process(context.subject().options().plugin_file);
-    if (!loaded.well()) fail("a process that only opened the library and ended " + loaded.ending());
+    const Forked loaded = load_and_end(context);
     context.check(loaded.said.find("gone") == std::string::npos,
                   "dlclose unloaded the library: link it with -Wl,-z,nodelete");
     context.check(view_elf(context.subject().handle()).bind_now,

@@ -128,6 +128,7 @@ public:
         trap_.at("free");
         std::free(regions_.take(region));
     }
+    bool can_register_host() const override { return true; }
     hbf_region_info register_host(void *address, uint64_t size) override {
         trap_.at("register_host");
         return {0, HBF_TIER_NONE, 1ull << 40, size, 4096, address};

@@ -58,6 +58,8 @@ public:
     virtual void describe_tier(uint32_t tier, hbf_tier_info &out) = 0; // out is full-sized and zeroed
     virtual hbf_region_info alloc(const AllocRequest &request) = 0;
     virtual void free(hbf_region region) = 0;
+    // The same for the life of the instance. False: the table has NULL there, and the other is never called.
+    virtual bool can_register_host() const { return false; }
     virtual hbf_region_info register_host(void *, uint64_t) {
         fail(HBF_UNSUPPORTED, "this device cannot register host memory");
     }

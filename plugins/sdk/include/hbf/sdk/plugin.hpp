@@ -25,6 +25,9 @@ namespace hbf::sdk {
 struct Facts {
     const char *name, *vendor, *version, *description;
     const char *build_id = "";
+    // Oldest plugin ABI that the plugin works with, where it cannot do without something newer: HBF_ABI_MAKE(0, 3). An older
+    // host then refuses it, with the reason. 0: every version these headers serve.
+    uint32_t abi_min = 0;
 };
 
 using Options = std::map<std::string, std::string>;

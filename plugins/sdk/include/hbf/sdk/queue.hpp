@@ -2,8 +2,11 @@
 // What a plugin's queue implements. Contracts of abi/queue.h hold; throw Failure to refuse.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include "hbf/abi/queue.h"
 #include "hbf/sdk/failure.hpp"
@@ -13,14 +16,27 @@ namespace hbf::sdk {
 // The host's commands, walked by its stride.
 class BatchView {
 public:
+    // A reference. Once commands have grown past their first size, a copy, zero where an older host's command ends.
+    using Command = std::conditional_t<sizeof(hbf_command) == HBF_COMMAND_SIZE, const hbf_command &, hbf_command>;
+
     explicit BatchView(const hbf_batch &batch) : batch_(&batch) {}
     uint64_t size() const { return batch_->command_count; }
-    const hbf_command &operator[](uint64_t index) const {
-        return *reinterpret_cast<const hbf_command *>(reinterpret_cast<const char *>(batch_->commands) +
-                                                      index * batch_->command_stride);
+    Command operator[](uint64_t index) const {
+        return read<Command>(reinterpret_cast<const char *>(batch_->commands) + index * batch_->command_stride);
     }
 
 private:
+    template <class As>
+    As read(const char *at) const {
+        if constexpr (std::is_reference_v<As>) {
+            return *reinterpret_cast<const hbf_command *>(at);
+        } else {
+            hbf_command command{};
+            std::memcpy(&command, at, std::min<size_t>(batch_->command_stride, sizeof command));
+            return command;
+        }
+    }
+
     const hbf_batch *batch_;
 };
 

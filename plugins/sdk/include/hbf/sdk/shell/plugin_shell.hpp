@@ -11,6 +11,7 @@
 
 #include "hbf/abi/plugin.h"
 #include "hbf/sdk/plugin.hpp"
+#include "hbf/sdk/shell/abi_range.hpp"
 #include "hbf/sdk/shell/build_facts.hpp"
 #include "hbf/sdk/shell/instance_shell.hpp"
 #include "hbf/sdk/shell/optional_shell.hpp"
@@ -29,7 +30,7 @@ inline InstanceShell::InstanceShell(std::unique_ptr<Instance> made) : instance(s
                   tier_describe,
                   tier_alloc,
                   tier_free,
-                  tier_register_host,
+                  instance->can_register_host() ? tier_register_host : nullptr,
                   nullptr,
                   nullptr};
     const bool can_cancel = (info.capabilities & HBF_QUEUE_CAP_CANCEL) != 0;
@@ -143,21 +144,23 @@ constexpr bool is_plugin_name(std::string_view name) {
 }
 
 template <class Author>
-struct Table {
+struct Tables {
     static constexpr Facts facts = Author::facts;
     static_assert(is_plugin_name(facts.name), "a plugin's name is [a-z][a-z0-9_-]{0,63}, the same as in its manifest");
     static_assert(facts.vendor && facts.version && facts.description && facts.build_id, "a plugin's facts are never NULL");
 
-    static constexpr hbf_plugin value = {sizeof(hbf_plugin), HBF_ABI_VERSION, facts.name,     facts.vendor,   facts.version,
-                                         facts.description,  compiler,        facts.build_id, sanitizer_kind, 0,
-                                         probe<Author>,      create<Author>,  destroy,        get_extension};
+    static constexpr uint32_t oldest = facts.abi_min > oldest_served ? facts.abi_min : oldest_served;
+    static constexpr auto values = for_each_version<oldest>(
+        {sizeof(hbf_plugin), HBF_ABI_VERSION, facts.name, facts.vendor, facts.version, facts.description, compiler,
+         facts.build_id, sanitizer_kind, 0, probe<Author>, create<Author>, destroy, get_extension});
 };
 
-// Pure: a constant, or NULL where the host does not speak the version these headers have.
+// Pure: one of some constants, or NULL where the two sides have no version in common.
 template <class Author>
 const hbf_plugin *query(uint32_t host_abi_max, const hbf_host_info *host) noexcept {
     if (!usable(host, HBF_HOST_INFO_MIN_SIZE)) return nullptr;
-    return host->abi_min <= HBF_ABI_VERSION && HBF_ABI_VERSION <= host_abi_max ? &Table<Author>::value : nullptr;
+    const uint32_t version = common_version(host->abi_min, host_abi_max, Tables<Author>::oldest);
+    return version ? &Tables<Author>::values[version - Tables<Author>::oldest] : nullptr;
 }
 
 } // namespace hbf::sdk::shell
