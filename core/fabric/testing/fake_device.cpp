@@ -104,6 +104,7 @@ public:
         return insert(region);
     }
 
+    bool can_register_host() const override { return true; }
     hbf_region_info register_host(void *address, uint64_t size) override {
         if (!script_.can_register) sdk::fail(HBF_UNSUPPORTED, "fake: no registration");
         FakeRegion region;
