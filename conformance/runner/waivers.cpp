@@ -10,6 +10,7 @@
 #include "core/common/read_file.hpp"
 #include "core/common/suggest.hpp"
 #include "core/common/toml.hpp"
+#include "core/common/version_range.hpp"
 
 namespace hbf::conformance {
 namespace {
@@ -37,56 +38,6 @@ std::string *field(Waiver &waiver, std::string_view key) {
     return &waiver.expires;
 }
 
-struct Comparison {
-    std::string_view how; // ">=", "<", ...
-    std::vector<uint64_t> version;
-};
-
-std::vector<uint64_t> version_of(std::string_view text) {
-    std::vector<uint64_t> out;
-    uint64_t number = 0;
-    bool digits = false;
-    for (const char c : text) {
-        if (c >= '0' && c <= '9') {
-            number = number * 10 + static_cast<uint64_t>(c - '0');
-            digits = true;
-        } else if (c == '.' && digits) {
-            out.push_back(number);
-            number = 0;
-            digits = false;
-        } else {
-            break;
-        }
-    }
-    if (digits) out.push_back(number);
-    while (!out.empty() && out.back() == 0) out.pop_back(); // 535.0 is 535
-    return out;
-}
-
-// Empty: no comparison at all, or one that is none.
-std::vector<Comparison> comparisons(std::string_view range) {
-    std::vector<Comparison> out;
-    while (!range.empty()) {
-        const std::string_view word = range.substr(0, range.find_first_of(" ,"));
-        range.remove_prefix(std::min(range.size(), word.size() + 1));
-        if (word.empty()) continue;
-        const size_t at = word.find_first_of("0123456789");
-        const std::string_view how = word.substr(0, at);
-        const bool known = how == ">=" || how == "<=" || how == ">" || how == "<" || how == "=";
-        if (!known || at == std::string_view::npos) return {};
-        out.push_back({how, version_of(word.substr(at))});
-    }
-    return out;
-}
-
-bool holds(const std::vector<uint64_t> &version, const Comparison &with) {
-    if (with.how == ">=") return version >= with.version;
-    if (with.how == "<=") return version <= with.version;
-    if (with.how == ">") return version > with.version;
-    if (with.how == "<") return version < with.version;
-    return version == with.version;
-}
-
 // "" or what is wrong with a waiver that was read.
 std::string objection(const Waiver &waiver, const std::set<std::string> &ids) {
     Waiver copy = waiver;
@@ -94,7 +45,7 @@ std::string objection(const Waiver &waiver, const std::set<std::string> &ids) {
         if (field(copy, key)->empty()) return fmt::format("'{}' is missing", key);
     if (ids.contains(waiver.id)) return fmt::format("the id '{}' is there twice", waiver.id);
     if (!is_date(waiver.expires)) return fmt::format("expires = '{}' is no date like 2027-03-31", waiver.expires);
-    if (!waiver.driver.empty() && comparisons(waiver.driver).empty())
+    if (!waiver.driver.empty() && !is_version_range(waiver.driver))
         return fmt::format("driver = '{}' is no list of comparisons like '>=535.54 <550'", waiver.driver);
     return "";
 }
@@ -175,19 +126,13 @@ WaiverFacts waiver_facts(const RunRecord &run, std::string today) {
 }
 
 bool driver_in_range(std::string_view range, std::string_view driver) {
-    const auto all = comparisons(range);
-    // The version is the last word that begins with a digit.
-    std::vector<uint64_t> version;
-    bool known = false;
+    std::string_view version; // the last word that begins with a digit
     while (!driver.empty()) {
         const std::string_view word = driver.substr(0, driver.find(' '));
         driver.remove_prefix(std::min(driver.size(), word.size() + 1));
-        if (word.empty() || word[0] < '0' || word[0] > '9') continue;
-        version = version_of(word);
-        known = true;
+        if (!word.empty() && word[0] >= '0' && word[0] <= '9') version = word;
     }
-    return known && !all.empty() &&
-           std::all_of(all.begin(), all.end(), [&](const Comparison &one) { return holds(version, one); });
+    return version_in_range(range, version);
 }
 
 void apply_waivers(CaseRecord &record, const std::vector<Waiver> &waivers, const WaiverFacts &facts) {

@@ -1,56 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which PCI bridges send traffic between their devices up to the root complex (ACS request redirect): where they do, a
 // transfer between two devices below one switch is slower, or does not work at all.
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <optional>
-
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "core/host/pci_config.hpp"
 #include "core/host/sections.hpp"
 
 namespace hbf::host {
 namespace {
 
-constexpr uint16_t bridge_class = 0x0604;
-constexpr uint32_t acs_id = 0x000d, request_redirect = 1u << 2;
+constexpr uint16_t bridge_class = 0x0604, acs_id = 0x000d;
+constexpr uint32_t request_redirect = 1u << 2;
 
-enum class Redirect { off, on, unreadable };
+enum class Redirect { off, on, unreadable, broken };
 
-std::optional<uint32_t> dword(int fd, off_t offset) {
-    std::array<unsigned char, 4> raw{};
-    if (pread(fd, raw.data(), raw.size(), offset) != static_cast<ssize_t>(raw.size())) return std::nullopt;
-    return raw[0] | uint32_t{raw[1]} << 8 | uint32_t{raw[2]} << 16 | uint32_t{raw[3]} << 24;
-}
-
-// Walks the list of extended capabilities; reads only the headers, as each read is an access to the device.
-Redirect redirect_of(const std::filesystem::path &config) {
-    const int fd = open(config.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return Redirect::unreadable;
-    Redirect answer = Redirect::off;
-    off_t offset = 0x100;
-    for (int hops = 0; hops < 128 && offset >= 0x100 && offset < 0x1000; ++hops) {
-        const auto header = dword(fd, offset);
-        if (!header) {
-            // An ordinary user gets 64 bytes only. A conventional device has no extended space, which reads as short, too.
-            answer = geteuid() == 0 ? Redirect::off : Redirect::unreadable;
-            break;
-        }
-        if ((*header & 0xffff) == acs_id) {
-            const auto registers = dword(fd, offset + 4); // capability, control
-            if (!registers)
-                answer = Redirect::unreadable;
-            else if ((*registers >> 16) & request_redirect)
-                answer = Redirect::on;
-            break;
-        }
-        offset = *header >> 20;
-    }
-    close(fd);
-    return answer;
+Redirect redirect_of(const std::filesystem::path &path) {
+    const PciConfig config(path);
+    const auto acs = config.extended(acs_id);
+    if (acs.state == PciConfig::Capability::State::none) return Redirect::off;
+    if (acs.state == PciConfig::Capability::State::broken) return Redirect::broken;
+    if (acs.state != PciConfig::Capability::State::there) return Redirect::unreadable;
+    const auto registers = config.dword(acs.offset + 4); // capability, control
+    if (!registers) return Redirect::unreadable;
+    return *registers >> 16 & request_redirect ? Redirect::on : Redirect::off;
 }
 
 } // namespace
@@ -71,6 +43,9 @@ void read_acs(Reader &reader, Inventory &out) {
         case Redirect::unreadable:
             setting.error =
                 fmt::format("{}: its extended part cannot be read (only root may)", reader.full(config).string());
+            break;
+        case Redirect::broken:
+            setting.error = fmt::format("{}: no list of capabilities that any device has", reader.full(config).string());
         }
     }
     if (setting.error.empty()) setting.value = redirecting.empty() ? "none" : redirecting;

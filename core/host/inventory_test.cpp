@@ -252,7 +252,11 @@ TEST_F(InventoryTest, AcsRedirectComesFromTheBridges) {
     std::string endless(4096, '\0');
     endless.replace(0x100, 4, std::string("\x01\x00\x01\x10", 4)); // points to itself
     machine.file("sys/bus/pci/devices/0000:00:01.0/config", endless);
-    EXPECT_EQ(value(read(), "acs_redirect"), "none");
+    EXPECT_EQ(read().settings.at("acs_redirect").value, std::nullopt) << "a list without end is no list";
+    machine.file("sys/bus/pci/devices/0000:00:01.0/config", std::string(256, '\0'));
+    EXPECT_EQ(value(read(), "acs_redirect"), "none") << "a conventional bridge has no extended part";
+    machine.file("sys/bus/pci/devices/0000:00:01.0/config", std::string(64, '\0'));
+    EXPECT_EQ(read().settings.at("acs_redirect").value, std::nullopt) << "what an ordinary user gets of any device";
     machine.remove("sys/bus/pci/devices/0000:00:01.0/config");
     EXPECT_EQ(read().settings.at("acs_redirect").value, std::nullopt);
 }

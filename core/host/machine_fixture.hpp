@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 namespace hbf::test {
 
 struct FakePci {
@@ -33,7 +35,7 @@ struct FakeNode {
 class FakeMachine {
 public:
     FakeMachine() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "hbf-machine-XXXXXX").string();
+        std::string pattern = (place() / "hbf-machine-XXXXXX").string();
         if (!mkdtemp(pattern.data())) throw std::runtime_error("mkdtemp " + pattern);
         root_ = pattern;
     }
@@ -156,6 +158,12 @@ public:
     }
 
 private:
+    // Hundreds of small files: in memory where that is possible.
+    static std::filesystem::path place() {
+        const bool in_memory = !std::getenv("TMPDIR") && access("/dev/shm", W_OK | X_OK) == 0;
+        return in_memory ? "/dev/shm" : std::filesystem::temp_directory_path();
+    }
+
     std::filesystem::path root_;
 };
 
