@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // hbf bandwidth: verified bandwidth of this machine's tiers.
 #include <memory>
+#include <optional>
 #include <random>
 
 #include <fmt/format.h>
 
 #include "core/output/file.hpp"
 #include "core/output/stream.hpp"
+#include "core/output/terminal.hpp"
 #include "hbf/system.hpp"
 #include "tools/bandwidth/hbf_machine.hpp"
 #include "tools/bandwidth/judge.hpp"
@@ -15,8 +17,11 @@
 #include "tools/bandwidth/report.hpp"
 #include "tools/bandwidth/run.hpp"
 #include "tools/bandwidth/sweep.hpp"
+#include "tools/cli/failure.hpp"
 #include "tools/commands.hpp"
+#include "tools/offers.hpp"
 #include "tools/signals.hpp"
+#include "tools/without_root.hpp"
 
 namespace hbf::tools {
 namespace {
@@ -33,6 +38,8 @@ int refuse(Exit exit, const std::string &why) {
 }
 
 std::string report(const bandwidth::Run &run, const bandwidth::Machine &machine, const Options &options) {
+    std::optional<PlainText> for_a_file;
+    if (!options.output.empty()) for_a_file.emplace();
     if (options.json) return bandwidth::report_json(run, machine, options);
     if (options.jsonl) return bandwidth::report_ocp(run, machine, options);
     return options.csv ? bandwidth::report_csv(run) : bandwidth::report_text(run, machine, options);
@@ -58,6 +65,7 @@ int run_launches(const Options &options) {
         auto launched = bandwidth::launch("/proc/self/exe", arguments, [] { return interrupted(); });
         if (!launched) return refuse(Exit::error, launched.error());
         launches.push_back(std::move(*launched));
+        if (auto &document = launches.back().document; is_failure_json(document)) document.clear();
         if (!launches.back().document.empty()) continue;
         if (i > 0) break;
         // Refused, or nothing to test: said once, not by each.
@@ -70,6 +78,8 @@ int run_launches(const Options &options) {
     auto combined = bandwidth::combine(launches);
     if (!combined) return refuse(Exit::error, combined.error());
     const auto &run = combined->run;
+    std::optional<PlainText> for_a_file;
+    if (!options.output.empty()) for_a_file.emplace();
     return deliver(options.json ? bandwidth::launches_json(*combined, options) : bandwidth::launches_text(run), run,
                    options);
 }
@@ -124,6 +134,7 @@ int run_bandwidth(Options options) {
         return refuse(system.error().code == Code::unsupported ? Exit::untested : Exit::error, system.error().message);
     }
     auto machine = bandwidth::make_hbf_machine(*system, [] { return interrupted() != 0; });
+    say_without_root();
     if (machine->places().empty()) {
         return refuse(Exit::untested, "no plugin offers a tier on this host; 'hbf probe --explain' says why");
     }
@@ -156,8 +167,8 @@ std::vector<Option> bandwidth_options(Options &o) {
                *output = "Output";
     return {
         {"--tier,--mode", &o.tiers, "NAME|KIND", "only these tiers: a name (dram0) or a kind (hbm, hbf, cold); repeatable",
-         false, what},
-        {"--device", &o.device, "NAME", "only this device", false, what},
+         false, what, Offer::by_name, tier_names},
+        {"--device", &o.device, "NAME", "only this device", false, what, Offer::by_name, device_names},
         {"--matrix", &o.matrix, "", "every ordered pair of tiers", false, what},
         {"--bidirectional", &o.bidirectional, "", "every pair of two tiers, both ways at once: each way and the sum", false,
          what},
@@ -212,10 +223,16 @@ Command bandwidth_command() {
     command.examples = "  hbf bandwidth                         every tier of this host, about 25 seconds\n"
                        "  hbf bandwidth --tier hbf --size 1GiB  one kind of tier, 1 GiB a buffer\n"
                        "  hbf bandwidth --matrix --json         every pair of tiers, one JSON document\n"
-                       "  hbf bandwidth --target-ci 1 --time 60 until the interval is within 1 %, a minute at most\n"
+                       "  hbf bandwidth --target-ci 1 --time 60  until the interval is within 1 %, a minute at most\n"
                        "  hbf bandwidth --launches 6            what also differs from one process to the next\n"
                        "  hbf bandwidth --profile node.json     fail what is below the floors of a sourced profile";
     command.options = bandwidth_options(*o);
+    command.group = "Measure and test";
+    command.exits = {{Exit::pass, "every transfer was verified and is what it must be"},
+                     {Exit::fail, "a byte was wrong, or a figure is: below its floor, or above what memory can do"},
+                     {Exit::error, "an error, or too little data: nothing is decided"},
+                     {Exit::untested, "this host has no such tier"}};
+    command.without_root = without_root_help;
     command.run = [o] { return run_bandwidth(*o); };
     return command;
 }

@@ -9,10 +9,14 @@
 namespace hbf::tools {
 
 Command bandwidth_command();
+Command completion_command();
 Command config_command();
 Command conformance_command();
 Command corruption_command();
+Command doctor_command();
+Command plugin_command();
 Command probe_command();
+Command version_command();
 
 std::vector<Command> all_commands(); // in the order of `hbf --help`
 

@@ -2,6 +2,7 @@
 // hbf config: which setting holds, where it comes from, and whether a file is right.
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -124,58 +125,97 @@ int show_paths(bool json) {
     return static_cast<int>(Exit::pass);
 }
 
-int check(const std::string &file) {
+int check(const std::string &file, bool json) {
     const auto config = Config::load_file(file);
-    if (!config) {
-        // A file with mistakes is a failed check; one that cannot be read is none at all.
-        return report(config.error(), config.error().code == Code::invalid ? Exit::fail : Exit::error);
-    }
+    // A file with mistakes is a failed check; one that cannot be read is none at all.
+    if (!config && config.error().code != Code::invalid) return report(config.error(), Exit::error);
     size_t set = 0;
-    for (const auto &[key, value] : config->values()) set += value.origin == Origin::built_in ? 0 : 1;
+    if (config)
+        for (const auto &[key, value] : config->values()) set += value.origin == Origin::built_in ? 0 : 1;
+    const Exit exit = config ? Exit::pass : Exit::fail;
+    if (json) {
+        Json mistakes = Json::array();
+        std::istringstream lines(config ? "" : config.error().message);
+        for (std::string line; std::getline(lines, line);) mistakes.push(line);
+        print(Json::object({{"schema_version", 1},
+                            {"file", file},
+                            {"valid", config.has_value()},
+                            {"keys_set", config ? Json(set) : Json()},
+                            {"mistakes", mistakes}})
+                  .dump());
+        return static_cast<int>(exit);
+    }
+    if (!config) return report(config.error(), exit);
     print(fmt::format("{}: no mistake found, {} key{} set\n", file, set, set == 1 ? "" : "s"));
-    return static_cast<int>(Exit::pass);
+    return static_cast<int>(exit);
+}
+
+struct Flags {
+    bool origin = false, json = false;
+    std::string file;
+};
+using Shared = std::shared_ptr<Flags>; // by whichever child runs
+
+Option json_option(const Shared &flags) {
+    return {"--json", &flags->json, "", "one JSON document on stdout"};
+}
+
+Command child(const char *name, const char *summary, const char *examples) {
+    Command command;
+    command.name = name;
+    command.summary = summary;
+    command.examples = examples;
+    return command;
+}
+
+Command show_command(const Shared &flags) {
+    Command command = child("show", "the settings that hold",
+                            "  hbf config show\n"
+                            "  hbf config show --origin                  and the file, line or variable each comes from\n"
+                            "  HBF_PLUGINS=host hbf config show --json   what a variable changes, for programs\n");
+    command.options = {{"--origin", &flags->origin, "", "say where each comes from"}, json_option(flags)};
+    command.exits = {{Exit::error, "a file or variable has a mistake: nothing holds"}};
+    command.run = [flags] { return show(flags->origin, flags->json); };
+    return command;
+}
+
+Command list_command(const Shared &flags) {
+    Command command = child("list", "every key with its type, default and meaning", "  hbf config list\n");
+    command.options = {json_option(flags)};
+    command.run = [flags] { return list_keys(flags->json); };
+    return command;
+}
+
+Command path_command(const Shared &flags) {
+    Command command = child("path", "the files that are read", "  hbf config path\n");
+    command.options = {json_option(flags)};
+    command.run = [flags] { return show_paths(flags->json); };
+    return command;
+}
+
+Command check_command(const Shared &flags) {
+    Command command = child("check", "check one file without using it",
+                            "  hbf config check my.toml          unknown keys and wrong types, with their lines\n"
+                            "  hbf config check my.toml --json   the same for programs\n");
+    command.options = {{"FILE", &flags->file, "FILE", "configuration file (TOML)", true}, json_option(flags)};
+    command.exits = {
+        {Exit::pass, "no mistake found"}, {Exit::fail, "the file has mistakes"}, {Exit::error, "the file cannot be read"}};
+    command.run = [flags] { return check(flags->file, flags->json); };
+    return command;
 }
 
 } // namespace
 
 Command config_command() {
-    struct Flags {
-        bool origin = false, json = false;
-        std::string file;
-    };
-    auto flags = std::make_shared<Flags>(); // shared by whichever child runs
-    const Option json{"--json", &flags->json, "", "one JSON document on stdout"};
-
+    auto flags = std::make_shared<Flags>();
     Command config;
     config.name = "config";
     config.summary = "show settings, where each comes from, and check a configuration file";
     config.description = "Order: API over environment over user file over system file over default.";
     config.examples = "  hbf config show --origin     every setting and the file, line or variable it comes from\n"
                       "  hbf config check my.toml     finds unknown keys and wrong types before they matter";
-    config.children = {
-        {"show",
-         "the settings that hold",
-         "",
-         "",
-         {{"--origin", &flags->origin, "", "say where each comes from"}, json},
-         {},
-         [flags] { return show(flags->origin, flags->json); }},
-        {"list",
-         "every key with its type, default and meaning",
-         "",
-         "",
-         {json},
-         {},
-         [flags] { return list_keys(flags->json); }},
-        {"path", "the files that are read", "", "", {json}, {}, [flags] { return show_paths(flags->json); }},
-        {"check",
-         "check one file without using it",
-         "",
-         "",
-         {{"FILE", &flags->file, "FILE", "configuration file (TOML)", true}},
-         {},
-         [flags] { return check(flags->file); }},
-    };
+    config.group = "Set up";
+    config.children = {show_command(flags), list_command(flags), path_command(flags), check_command(flags)};
     return config;
 }
 

@@ -24,7 +24,9 @@
 #include "tools/bandwidth/environment.hpp"
 #include "tools/commands.hpp"
 #include "tools/conformance/commands.hpp"
+#include "tools/offers.hpp"
 #include "tools/signals.hpp"
+#include "tools/without_root.hpp"
 
 namespace hbf::tools {
 namespace {
@@ -247,6 +249,7 @@ int run_conformance(const Options &o) {
     if (!wrapper) return refuse(Exit::error, wrapper.error());
     options->wrapper = *wrapper;
     if (o.in_process) return become_case(*options);
+    say_without_root();
 
     const auto run = run_suite(*options, hooks());
     clear_progress();
@@ -264,18 +267,21 @@ std::vector<Option> conformance_options(Options &o) {
         {"--plugin", &o.plugin, "FILE", "the plugin's library", false, what},
         {"--device", &o.device, "NAME",
          "a device as 'hbf probe' shows it, or 'sim', the suite's simulated one; with --plugin: a device of that plugin",
-         false, what},
+         false, what, Offer::by_name, device_names},
         {"--option", &o.options, "KEY=VALUE", "an option for the plugin; repeatable", false, what},
-        {"--filter", &o.filter, "CASES", "only these cases or groups: dma, dma.copy, '*.overlap*'; repeatable", false, what},
-        {"--skip", &o.skip, "CASES", "not these cases or groups", false, what},
+        {"--filter", &o.filter, "CASES", "only these cases or groups: dma, dma.copy, '*.overlap*'; repeatable", false, what,
+         Offer::by_name, case_names},
+        {"--skip", &o.skip, "CASES", "not these cases or groups", false, what, Offer::by_name, case_names},
         {"--list", &o.list, "", "list the cases and end", false, what},
         {"--profile", Choice{&o.profile, {"quick", "full", "soak"}}, "quick|full|soak",
          "a minute, some minutes, hours (default quick)", false, how},
         {"--seed", &o.seed, "N", "seed of all random choices (default: random, printed)", false, how},
         {"--repeat", Number{&o.repeat, 1, 1000000}, "N", "each case N times, with N seeds (default 1)", false, how},
-        {"--mask", &o.mask, "NAME", "hide a capability from the cases: cancel, crc, ..., or all; repeatable", false, how},
+        {"--mask", &o.mask, "NAME", "hide a capability from the cases: cancel, crc, ..., or all; repeatable", false, how,
+         Offer::by_name, mask_names},
         {"--waivers", &o.waivers, "FILE", "known failures, with owner, reason and expiry (TOML)", false, how},
-        {"--inject", &o.inject, "FAULTS", "put faults between suite and device; 'help' lists them", false, how},
+        {"--inject", &o.inject, "FAULTS", "put faults between suite and device; 'help' lists them", false, how,
+         Offer::by_name, fault_names},
         {"--json", &o.json, "FILE", "everything, as JSON; '-' is stdout, for the others too", false, output},
         {"--junit", &o.junit, "FILE", "JUnit XML", false, output},
         {"--ocp", &o.ocp, "FILE", "OCP diagnostics JSON lines", false, output},
@@ -295,14 +301,19 @@ Command conformance_command() {
     command.summary = "test whether a plugin keeps to its rules";
     command.description =
         "Each case runs in a process of its own. A self-test first puts faults between the suite and the device and must "
-        "see\n"
-        "every one. A case that the plugin does not declare the means for is not supported; what it declares must work.\n"
+        "see every one. A case that the plugin does not declare the means for is not supported; what it declares must work. "
         "docs/conformance.md says what each status means, and what a pass does not say.";
     command.examples = "  hbf conformance --device host                     this host's own device, a minute\n"
                        "  hbf conformance --plugin /opt/acme/hbf_plugin_acme.so --html report.html\n"
                        "  hbf conformance --device host --filter dma,async --repeat 100\n"
                        "  hbf conformance --device sim --inject flip,rate=1000\n"
                        "  hbf conformance --plugin ./p.so --filter dma.copy.h2d.every_length_0_to_4096 --seed 0x1234";
+    command.group = "Measure and test";
+    command.exits = {{Exit::pass, "conformant: no case failed, save for waived ones"},
+                     {Exit::fail, "not conformant: a case failed, or none was executed"},
+                     {Exit::error, "undecided: an error, a control that was not seen"},
+                     {Exit::untested, "this host has no device to test"}};
+    command.without_root = without_root_help;
     command.options = conformance_options(*o);
     command.children = {conformance_diff_command(), conformance_mutants_command(), conformance_statement_command(),
                         conformance_package_command(), conformance_verify_command()};

@@ -2,6 +2,7 @@
 // hbf corruption: moves test data between all tiers of a device and looks at every byte that arrives.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include <fmt/format.h>
@@ -14,9 +15,12 @@
 #include "conformance/suite/context.hpp"
 #include "core/output/file.hpp"
 #include "core/output/stream.hpp"
+#include "core/output/terminal.hpp"
 #include "hbf/selection.hpp"
 #include "tools/commands.hpp"
+#include "tools/offers.hpp"
 #include "tools/signals.hpp"
+#include "tools/without_root.hpp"
 
 namespace hbf::tools {
 namespace {
@@ -113,6 +117,8 @@ Inventory inventory() {
 
 int finish(const CorruptionRun &run, const Options &o) {
     clear_progress();
+    std::optional<PlainText> for_a_file;
+    if (!o.output.empty()) for_a_file.emplace();
     const auto text = o.json ? integrity::corruption_json(run, command_line()) : integrity::corruption_text(run);
     if (o.output.empty()) {
         print(text);
@@ -173,6 +179,7 @@ int run_corruption_command(Options o) {
     } else {
         self_test(run, arguments);
     }
+    say_without_root();
     const auto host_before = cts::host_health(inventory());
     try {
         cts::Subject subject(arguments.subject);
@@ -212,7 +219,7 @@ std::vector<Option> corruption_options(Options &o) {
     auto &t = o.test;
     return {
         {"--device", &o.device, "NAME", "a plugin (host), a device (host0) or PLUGIN:ID (default: the one hbf would use)",
-         false, what},
+         false, what, Offer::by_name, device_names},
         {"--plugin", &o.plugin, "FILE", "this plugin, by its file; --device is then an id in it", false, what},
         {"--option", &o.plugin_options, "KEY=VALUE", "for the plugin; repeatable", false, what},
         {"--pairs", &t.pairs, "A->B|A", "only these transfers: from tier A to tier B, or all that A is part of; repeatable",
@@ -228,11 +235,11 @@ std::vector<Option> corruption_options(Options &o) {
          false, how},
         {"--idle", Real{&t.idle_s, 0.1, 86'400}, "SECONDS", "rest of bit_fade (default 300)", false, how},
         {"--pattern", &t.patterns, "NAME", "p0 to p11 or a name of the list below; repeatable (default: all but bit_fade)",
-         false, with},
+         false, with, Offer::by_name, pattern_names},
         {"--seed", Number{&o.seed, 1, UINT32_MAX}, "N", "of the data, to repeat a run (default: random, printed)", false,
          with},
         {"--inject", &o.inject, "FAULT", "plant faults: flip,p=1e-9 or stuck,bit=13 or drop-tail;stale,after=100 ...", false,
-         with},
+         with, Offer::by_name, fault_names},
         {"--no-self-test", &o.no_self_test, "", "do not plant faults before the start to see whether they would be found",
          false, with},
         {"--json", &o.json, "", "one JSON document with every error kept", false, output},
@@ -251,14 +258,19 @@ Command corruption_command() {
         "Every pair of tiers, by the device's own copies: 30 seconds, each pair with every pattern in turn. A wrong\n"
         "word is read again three times, its source is looked at, and what it holds is traced: old data, data of\n"
         "another place, flipped bits. The end is not 'OK' but a bound: what error rate is excluded by what was\n"
-        "compared, and with which coverage. Exit status: 0 pass, 1 a byte was wrong, 2 wrong command line, 3 no verdict\n"
-        "(plugin or driver trouble, time up too early), 77 nothing to test.\n\n" +
+        "compared, and with which coverage.\n\n" +
         pattern_help();
     command.examples = "  hbf corruption                                  30 seconds over all pairs of tiers\n"
                        "  hbf corruption --confidence 99.9 --rate 1e-12   until that is excluded; the time is said first\n"
-                       "  hbf corruption --pairs 'dram0->hbf0' --time 600 one way, ten minutes\n"
+                       "  hbf corruption --pairs 'dram0->hbf0' --time 600  one way, ten minutes\n"
                        "  hbf corruption --pattern bit_fade --idle 1800   what half an hour of rest does\n"
                        "  hbf corruption --inject stuck,bit=13            what a stuck data line looks like";
+    command.group = "Measure and test";
+    command.exits = {{Exit::pass, "every byte compared was right; how much that excludes is said"},
+                     {Exit::fail, "a byte was wrong"},
+                     {Exit::error, "no verdict: trouble with plugin or driver, or the time was up too early"},
+                     {Exit::untested, "there is no such device here"}};
+    command.without_root = without_root_help;
     command.options = corruption_options(*o);
     command.run = [o] { return run_corruption_command(*o); };
     return command;

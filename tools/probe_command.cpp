@@ -12,6 +12,7 @@
 #include "tools/commands.hpp"
 #include "tools/probe/report.hpp"
 #include "tools/signals.hpp"
+#include "tools/without_root.hpp"
 
 namespace hbf::tools {
 namespace {
@@ -68,6 +69,7 @@ int run_probe(const Flags &flags) {
     const auto selection = select(flags, {});
     if (!selection) return report_error(flags, selection.error());
     const bool ready = selection->primary() != nullptr;
+    say_without_root(flags.root);
     if (flags.json) {
         print(probe::report_json(*selection));
     } else {
@@ -89,7 +91,12 @@ Command probe_command() {
     command.description =
         "Every plugin is looked at in a process of its own with a time limit (plugins.probe_timeout_s), so that\n"
         "one that crashes or hangs takes nothing down. Answers are kept until the plugin, its driver, the PCI\n"
-        "devices or the boot change. Exits with 0 if a plugin is ready, 1 if none is, 3 if that cannot be said.";
+        "devices or the boot change.";
+    command.group = "Look";
+    command.exits = {{Exit::pass, "a plugin is ready"},
+                     {Exit::fail, "none is, or one that is pinned (plugins.pin) is not"},
+                     {Exit::error, "that cannot be said"}};
+    command.without_root = without_root_help;
     command.examples = "  hbf probe                      the plugins that serve, their devices and tiers\n"
                        "  hbf probe --explain            every plugin found: how far it came and why\n"
                        "  hbf probe --json               the same and the host inventory, for programs\n"

@@ -1,33 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/output/stream.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "core/common/printable.hpp"
+#include "core/output/terminal.hpp"
 
 namespace hbf {
 namespace {
 
+std::string_view variable(const char *name) {
+    const char *value = std::getenv(name);
+    return value ? value : "";
+}
+
+bool is_dumb() {
+    return variable("TERM") == "dumb";
+}
+
+bool automatic_colour() {
+    if (!variable("NO_COLOR").empty()) return false;
+    if (const auto force = variable("CLICOLOR_FORCE"); !force.empty() && force != "0") return true;
+    return isatty(STDOUT_FILENO) != 0 && !is_dumb();
+}
+
+ColourWhen colour_when = ColourWhen::automatic;
+int plain_texts = 0;
+
 bool colour_wanted() {
-    static const bool wanted = [] {
-        const char *no_colour = std::getenv("NO_COLOR");
-        const char *term = std::getenv("TERM");
-        return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0') &&
-               (term == nullptr || std::strcmp(term, "dumb") != 0);
-    }();
-    return wanted;
+    if (plain_texts > 0 || colour_when == ColourWhen::never) return false;
+    static const bool wanted = automatic_colour();
+    return colour_when == ColourWhen::always || wanted;
+}
+
+unsigned columns_of(int fd) {
+    winsize size = {};
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 int write_failure = 0;
 bool progress_shown = false;
+size_t printed = 0;
+
+std::vector<std::string> &errors() {
+    static std::vector<std::string> all;
+    return all;
+}
 
 } // namespace
+
+void choose_colour(ColourWhen when) {
+    colour_when = when;
+}
+
+PlainText::PlainText() {
+    ++plain_texts;
+}
+PlainText::~PlainText() {
+    --plain_texts;
+}
+
+unsigned output_width() {
+    constexpr unsigned least = 20, usual = 80;
+    const auto asked = variable("COLUMNS");
+    unsigned width = 0;
+    const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), width);
+    if (error != std::errc{} || end != asked.data() + asked.size() || width == 0) width = columns_of(STDOUT_FILENO);
+    return width == 0 ? usual : std::max(width, least);
+}
+
+size_t printed_bytes() {
+    return printed;
+}
+
+const std::vector<std::string> &printed_errors() {
+    return errors();
+}
 
 std::string coloured(std::string_view text, Colour colour) {
     if (!colour_wanted() || colour == Colour::none) return std::string(text);
@@ -55,6 +112,7 @@ std::string coloured(std::string_view text, Colour colour) {
 }
 
 void print(std::string_view text) {
+    printed += text.size();
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && write_failure == 0) write_failure = errno;
 }
 
@@ -63,14 +121,17 @@ void print_error(std::string_view text) {
     std::fflush(stdout);
     // Not fmt::print, which throws where stderr is closed: that would turn a message into a crash.
     std::string line = printable_lines(text);
+    errors().push_back(line);
     if (!line.ends_with('\n')) line.push_back('\n');
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 void show_progress(std::string_view text) {
-    static const bool wanted = isatty(STDERR_FILENO) != 0;
+    static const bool wanted = isatty(STDERR_FILENO) != 0 && !is_dumb();
     if (!wanted) return;
-    const std::string line = "\r\x1b[K" + printable(text, 100);
+    // A line that wraps could not be overwritten; four columns are for "..." and the cursor.
+    const unsigned columns = columns_of(STDERR_FILENO);
+    const std::string line = "\r\x1b[K" + printable(text, columns < 20 ? 76 : columns - 4);
     std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);
     progress_shown = true;

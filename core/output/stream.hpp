@@ -9,7 +9,7 @@ namespace hbf {
 
 enum class Colour { none, green, red, yellow, bold, dim };
 
-// NO_COLOR (non-empty) and TERM=dumb switch colour off; a pipe or file never gets any.
+// When there is colour, and how that is chosen: terminal.hpp.
 std::string coloured(std::string_view text, Colour colour);
 
 void print(std::string_view text);       // stdout, as given

@@ -1,203 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that includes CLI11.
-#include <CLI/CLI.hpp>
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/common/suggest.hpp"
-#include "core/output/size.hpp"
 #include "core/output/stream.hpp"
-#include "tools/cli/command.hpp"
+#include "core/output/terminal.hpp"
+#include "tools/cli/complete.hpp"
+#include "tools/cli/failure.hpp"
+#include "tools/cli/help.hpp"
+#include "tools/cli/man.hpp"
+#include "tools/cli/parser.hpp"
 #include "tools/cli/version.hpp"
 
 namespace hbf::tools {
 namespace {
 
-// Adds one option to its CLI11 command, by the kind of its target.
-struct Adder {
-    CLI::App &app;
-    const Option &option;
+std::vector<std::string> given;
+size_t printed_before = 0, errors_before = 0; // this command line
 
-    void operator()(bool *target) const { place(app.add_flag(option.names, *target, option.help)); }
-    void operator()(std::string *target) const { value(app.add_option(option.names, *target, option.help)); }
-    void operator()(std::vector<std::string> *target) const {
-        auto *added = app.add_option(option.names, *target, option.help)->delimiter(',');
-        if (option.names.starts_with('-')) added->take_all()->allow_extra_args(false);
-        value(added);
-    }
-    void operator()(const Number &number) const {
-        value(app.add_option_function<std::string>(
-            option.names,
-            [this_option = option, number](const std::string &text) {
-                auto parsed = parse_number(text);
-                if (!parsed || *parsed < number.least || *parsed > number.most) {
-                    auto range = number.most == std::numeric_limits<uint64_t>::max()
-                                     ? fmt::format("of at least {}", number.least)
-                                     : fmt::format("in {}..{}", number.least, number.most);
-                    throw CLI::ValidationError(this_option.names, fmt::format("'{}' is not a whole number {}", text, range));
-                }
-                *number.target = *parsed;
-            },
-            option.help));
-    }
-    void operator()(const Real &real) const {
-        value(app.add_option_function<std::string>(
-            option.names,
-            [this_option = option, real](const std::string &text) {
-                auto parsed = parse_real(text);
-                if (!parsed || !(*parsed >= real.least && *parsed <= real.most)) {
-                    throw CLI::ValidationError(this_option.names,
-                                               fmt::format("'{}' is not a number in {}..{}", text, real.least, real.most));
-                }
-                *real.target = *parsed;
-            },
-            option.help));
-    }
-    void operator()(const Bytes &bytes) const {
-        value(app.add_option_function<std::string>(
-            option.names,
-            [this_option = option, bytes](const std::string &text) {
-                auto parsed = parse_size(text);
-                if (!parsed) throw CLI::ValidationError(this_option.names, parsed.error());
-                if (*parsed < bytes.least) {
-                    throw CLI::ValidationError(this_option.names,
-                                               fmt::format("{} is less than the smallest possible, {}", format_size(*parsed),
-                                                           format_size(bytes.least)));
-                }
-                *bytes.target = *parsed;
-            },
-            option.help));
-    }
-    void operator()(const Choice &choice) const {
-        value(app.add_option_function<std::string>(
-            option.names,
-            [this_option = option, choice](const std::string &text) {
-                if (std::find(choice.values.begin(), choice.values.end(), text) == choice.values.end()) {
-                    throw CLI::ValidationError(this_option.names, fmt::format("unknown value '{}'{}; one of: {}", text,
-                                                                              did_you_mean(text, choice.values),
-                                                                              fmt::join(choice.values, ", ")));
-                }
-                *choice.target = text;
-            },
-            option.help));
-    }
-
-private:
-    void place(CLI::Option *added) const {
-        if (!option.group.empty()) added->group(option.group == hidden_option ? "" : option.group);
-    }
-    void value(CLI::Option *added) const {
-        place(added);
-        if (!option.value.empty()) added->type_name(option.value);
-        if (option.required) added->required();
-    }
-};
-
-struct Bound { // a CLI11 command and where it came from
-    CLI::App *app;
-    const Command *command;
-    std::vector<Bound> children;
-};
-
-Bound bind(CLI::App &parent, const Command &command) {
-    auto *app = parent.add_subcommand(command.name, command.summary);
-    app->set_help_flag("-h,--help", "this text");
-    if (!command.description.empty()) app->description(command.summary + "\n\n" + command.description);
-    if (!command.examples.empty()) app->footer("Examples:\n" + command.examples);
-    for (const auto &option : command.options) std::visit(Adder{*app, option}, option.target);
-    Bound bound{app, &command, {}};
-    for (const auto &child : command.children) bound.children.push_back(bind(*app, child));
-    return bound;
-}
-
-std::vector<std::string> names_of(const std::vector<Command> &commands) {
-    std::vector<std::string> names;
-    for (const auto &command : commands) names.push_back(command.name);
-    return names;
-}
-
-std::vector<std::string> option_names(const CLI::App &app) {
-    std::vector<std::string> names;
-    for (const auto *option : app.get_options()) {
-        if (option->get_group().empty()) continue; // hidden
-        for (const auto &name : option->get_lnames()) names.push_back("--" + name);
-    }
-    return names;
-}
-
-// The deepest command that was named.
-const Bound *chosen(const std::vector<Bound> &bound) {
-    for (const auto &one : bound) {
-        if (!one.app->parsed()) continue;
-        const auto *child = chosen(one.children);
-        return child ? child : &one;
-    }
-    return nullptr;
-}
-
-// App::help would answer for whichever command was named on the line.
-std::string help_of(const CLI::App &app) {
-    std::string before;
-    for (const auto *parent = app.get_parent(); parent != nullptr; parent = parent->get_parent()) {
-        before.insert(0, before.empty() ? parent->get_name() : parent->get_name() + " ");
-    }
-    return app.get_formatter()->make_help(&app, before.empty() ? app.get_name() : before + " " + app.get_name(),
-                                          CLI::AppFormatMode::Normal);
-}
-
-std::string path_of(const CLI::App *app) {
-    auto path = app->get_name();
-    while ((app = app->get_parent()) != nullptr) path.insert(0, app->get_name() + " ");
-    return path;
-}
-
-int usage(const CLI::App &app, const std::string &message) {
-    print_error(fmt::format("{}: {}\n{}: see '{} --help'", path_of(&app), message, path_of(&app), path_of(&app)));
-    return static_cast<int>(Exit::usage);
-}
-
-int explain_extras(const CLI::App &app, const std::vector<Command> &children, bool takes_arguments) {
-    auto extras = app.remaining(true);
-    const auto &extra = extras.empty() ? std::string("?") : extras.front();
-    if (extra.starts_with('-')) {
-        auto name = extra.substr(0, extra.find('='));
-        return usage(app, fmt::format("unknown option '{}'{}", name, did_you_mean(name, option_names(app))));
-    }
-    if (!children.empty()) {
-        auto names = names_of(children);
-        return usage(app, fmt::format("unknown command '{}'{}; commands: {}", extra, did_you_mean(extra, names),
-                                      fmt::join(names, ", ")));
-    }
-    return usage(app, fmt::format("{} '{}'", takes_arguments ? "too many arguments:" : "unexpected argument", extra));
-}
-
-int run(const Bound &bound) {
-    const auto &command = *bound.command;
-    if (!command.run)
-        return usage(*bound.app, fmt::format("a command is needed: {}", fmt::join(names_of(command.children), ", ")));
-    int code = command.run();
-    // Output that did not reach its place is an error, whatever it said.
+// Output that did not reach its place is an error, whatever it said.
+int finish(int code) {
     return close_output() || code != 0 ? code : static_cast<int>(Exit::error);
 }
 
-int explain(const CLI::App &app, const std::vector<Command> &commands, const std::vector<Bound> &bound,
-            const std::vector<std::string> &names) {
-    const CLI::App *about = &app;
-    const auto *among = &bound;
-    auto known = names_of(commands);
-    for (const auto &name : names) {
-        auto found = std::find_if(among->begin(), among->end(), [&](const Bound &b) { return b.command->name == name; });
-        if (found == among->end()) {
-            return usage(*about, fmt::format("unknown command '{}'{}", name, did_you_mean(name, known)));
-        }
-        about = found->app;
-        known = names_of(found->command->children);
-        among = &found->children;
-    }
-    print(help_of(*about));
-    return close_output() ? 0 : static_cast<int>(Exit::error);
+int say(const std::string &text) {
+    print(text);
+    return finish(0);
 }
 
-std::vector<std::string> given;
+int usage(const CommandPath &path, const std::string &message) {
+    const auto name = joined(path);
+    print_error(fmt::format("{}: {}\n{}: see '{} --help'", name, message, name, name));
+    return static_cast<int>(Exit::usage);
+}
+
+const Command *find(const std::vector<Command> &commands, const std::string &name) {
+    const auto found = std::find_if(commands.begin(), commands.end(), [&](const Command &one) { return one.name == name; });
+    return found == commands.end() ? nullptr : &*found;
+}
+
+// hbf help [COMMAND...]
+int explain(const std::vector<Command> &commands, const std::vector<std::string> &names) {
+    CommandPath path = {"hbf"};
+    const auto *among = &commands;
+    const Command *about = nullptr;
+    for (const auto &name : names) {
+        const Command *next = find(*among, name);
+        if (!next) {
+            std::vector<std::string> known;
+            for (const Command &one : *among) known.push_back(one.name);
+            return usage(path, fmt::format("unknown command '{}'{}", name, did_you_mean(name, known)));
+        }
+        about = next;
+        among = &next->children;
+        path.push_back(name);
+    }
+    return say(about ? command_help(path, *about) : program_help(commands));
+}
+
+// hbf help --man [COMMAND]: the page itself, for the build and for `man -l -`.
+int man_page(const std::vector<Command> &commands, const std::vector<std::string> &names) {
+    if (names.empty()) return say(program_man_page(commands));
+    const Command *about = find(commands, names.front());
+    if (!about || names.size() > 1) return usage({"hbf", "help"}, "--man takes the name of one command of hbf");
+    return say(command_man_page(*about, commands));
+}
+
+// Does the line ask for a JSON document on stdout?
+bool asks_for_json(const Command &command) {
+    const auto word = [](const std::string &text) { return std::find(given.begin(), given.end(), text); };
+    const auto begins = [](const std::string &text) {
+        return std::any_of(given.begin(), given.end(), [&](const std::string &one) { return one.starts_with(text); });
+    };
+    const auto option = std::find_if(command.options.begin(), command.options.end(),
+                                     [](const Option &one) { return one.names == "--json"; });
+    if (option == command.options.end()) return false;
+    if (word("-o") != given.end() || begins("--output")) return false; // the document is for that file
+    const auto json = word("--json");
+    if (std::holds_alternative<bool *>(option->target)) return json != given.end();
+    return begins("--json=-") || (json != given.end() && json + 1 != given.end() && json[1] == "-");
+}
+
+// A program that reads stdout gets one document, whatever happened.
+int settle(const Command *command, int code) {
+    if (code != 0 && command && asks_for_json(*command) && printed_bytes() == printed_before)
+        print(failure_json(code, given,
+                           {printed_errors().begin() + static_cast<std::ptrdiff_t>(errors_before), printed_errors().end()}));
+    return finish(code);
+}
+
+int run(const Command &command) {
+    try {
+        return command.run();
+    } catch (const std::exception &error) {
+        print_error(fmt::format("hbf: {}", error.what()));
+        return static_cast<int>(Exit::error);
+    }
+}
 
 } // namespace
 
@@ -207,49 +107,36 @@ const std::vector<std::string> &command_line() {
 
 int run_command_line(const std::vector<Command> &commands, int argc, const char *const *argv) {
     given.assign(argv, argv + argc);
-    CLI::App app("Hybrid Buffer Fabric: this machine's memory tiers, chosen, measured and verified.", "hbf");
-    app.set_help_flag("-h,--help", "this text");
-    bool version = false;
-    app.add_flag("--version", version, "version of this command, of libhbf and of the plugin ABI");
-    app.footer("Exit codes: 0 pass, 1 fail, 2 wrong command line, 3 error or no decision, 77 nothing to test.\n"
-               "'hbf help COMMAND' explains a command.");
-    app.allow_extras();
-    std::vector<Bound> bound;
-    for (const auto &command : commands) {
-        bound.push_back(bind(app, command));
-        bound.back().app->allow_extras();
-        for (auto &child : bound.back().children) child.app->allow_extras();
-    }
-    auto *help = app.add_subcommand("help", "explain a command: hbf help bandwidth");
-    // By hand: the parser would take the command to explain for one to run.
-    if (argc > 1 && help->get_name() == argv[1]) return explain(app, commands, bound, {argv + 2, argv + argc});
+    printed_before = printed_bytes();
+    errors_before = printed_errors().size();
+    const std::vector<std::string> words(given.begin() + std::min<std::ptrdiff_t>(2, argc), given.end());
+    // By hand: the parser would take what is to be explained, or completed, for something to run.
+    if (argc > 1 && given[1] == complete_word) return say(completion_lines(complete(commands, words)));
+    if (argc > 2 && given[1] == "help" && given[2] == "--man") return man_page(commands, {words.begin() + 1, words.end()});
+    if (argc > 1 && given[1] == "help" && (argc == 2 || !given[2].starts_with('-'))) return explain(commands, words);
 
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp &) {
-        const auto *one = chosen(bound);
-        print(help_of(one ? *one->app : app));
-        return close_output() ? 0 : static_cast<int>(Exit::error);
-    } catch (const CLI::ParseError &error) {
-        const auto *one = chosen(bound);
-        return usage(one ? *one->app : app, error.what());
-    }
-    if (version) {
-        print(version_text());
-        return close_output() ? 0 : static_cast<int>(Exit::error);
-    }
-    const auto *one = chosen(bound);
-    if (one == nullptr) {
-        if (app.remaining_size() > 0) return explain_extras(app, commands, false);
-        print_error(help_of(app));
+    auto line = given;
+    if (argc > 1 && given[1] == "help") line.erase(line.begin() + 1); // hbf help --help
+    const Parsed parsed = parse(commands, line);
+    if (!parsed.colour.empty())
+        choose_colour(parsed.colour == "always"  ? ColourWhen::always
+                      : parsed.colour == "never" ? ColourWhen::never
+                                                 : ColourWhen::automatic);
+    if (parsed.help) return say(parsed.command ? command_help(parsed.path, *parsed.command) : program_help(commands));
+    if (!parsed.mistake.empty()) return settle(parsed.command, usage(parsed.path, parsed.mistake));
+    if (parsed.version) return say(version_text());
+    if (!parsed.command) {
+        const PlainText for_stderr;
+        print_error(program_help(commands));
         return static_cast<int>(Exit::usage);
     }
-    if (one->app->remaining_size(true) > 0 || app.remaining_size(true) > 0) {
-        bool positional = std::any_of(one->command->options.begin(), one->command->options.end(),
-                                      [](const Option &o) { return !o.names.starts_with('-'); });
-        return explain_extras(one->app->remaining_size(true) > 0 ? *one->app : app, one->command->children, positional);
-    }
-    return run(*one);
+    return settle(parsed.command, run(*parsed.command));
+}
+
+std::string command_line_mistake(const std::vector<Command> &commands, const std::vector<std::string> &words) {
+    const Parsed parsed = parse(commands, words);
+    if (!parsed.mistake.empty() || parsed.help || parsed.version || parsed.command) return parsed.mistake;
+    return words.size() > 1 && words[1] == "help" ? "" : "no command";
 }
 
 } // namespace hbf::tools

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "core/output/json.hpp"
+#include "core/output/stream.hpp"
 #include "tools/cli/command.hpp"
+#include "tools/cli/failure.hpp"
 
 namespace hbf::tools {
 namespace {
@@ -105,6 +108,39 @@ TEST_F(CommandLine, HelpAndVersionGoToStdout) {
     EXPECT_NE(out.find("hbf config show"), std::string::npos) << out;
     EXPECT_EQ(run({"--version"}), 0);
     EXPECT_EQ(out.find("hbf "), 0u);
+}
+
+TEST_F(CommandLine, ASecondCommandIsNotSwallowed) {
+    EXPECT_EQ(run({"go", "config"}), 42);
+    EXPECT_EQ(s.file, "config") << "go takes an argument";
+    EXPECT_EQ(run({"config", "show", "show"}), 2);
+    EXPECT_TRUE(says("unexpected argument 'show'"));
+    EXPECT_EQ(run({"x", "go"}), 2);
+    EXPECT_TRUE(says("unknown command 'x'"));
+}
+
+TEST(Json, AFailureWithoutAReportIsADocument) {
+    bool json = false, flag = false;
+    Command go{"go", "goes", "", "", {{"--json", &json, "", "json"}, {"--flag", &flag, "", "flag"}}, {}, [&] {
+                   print_error("hbf go: nothing \"works\"");
+                   return 77;
+               }};
+    for (const auto &[line, code, word] :
+         {std::tuple{std::vector{"hbf", "go", "--json"}, 77, "untested"}, {{"hbf", "go", "--json", "--fag"}, 2, "usage"}}) {
+        testing::internal::CaptureStderr();
+        testing::internal::CaptureStdout();
+        EXPECT_EQ(run_command_line({go}, static_cast<int>(line.size()), line.data()), code);
+        const auto err = testing::internal::GetCapturedStderr(), out = testing::internal::GetCapturedStdout();
+        const auto document = Json::parse(out);
+        ASSERT_TRUE(document) << out;
+        EXPECT_TRUE(is_failure_json(out));
+        EXPECT_EQ(document->get("exit_code")->whole(), code);
+        EXPECT_EQ(document->get("error")->get("code")->text(), word);
+        EXPECT_NE(document->get("error")->get("message")->text()->find(code == 2 ? "--fag" : "\"works\""),
+                  std::string::npos);
+    }
+    EXPECT_FALSE(is_failure_json("{\"schema\": \"hbf.bandwidth\"}"));
+    EXPECT_FALSE(is_failure_json("text"));
 }
 
 } // namespace

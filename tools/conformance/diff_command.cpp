@@ -19,15 +19,16 @@ Command conformance_diff_command() {
     command.name = "diff";
     command.summary = "what changed between two recorded runs";
     command.description = "Reads two reports of \"hbf conformance --json\". A figure has changed only if the ratio of the "
-                          "two lies beyond the\n"
-                          "tolerance with its whole confidence interval; figures without an interval are counted, not "
-                          "compared. Exits with 0 if\n"
-                          "nothing got worse, 1 if something did, 3 if the runs cannot be compared.";
+                          "two lies beyond the tolerance with its whole confidence interval; figures without an interval "
+                          "are counted, not compared.";
+    command.exits = {{Exit::pass, "nothing got worse"},
+                     {Exit::fail, "something got worse"},
+                     {Exit::error, "the runs cannot be read or compared"}};
     command.examples = "  hbf conformance diff before.json after.json        after a driver upgrade\n"
                        "  hbf conformance diff a.json b.json --tolerance 5   figures count from 5 % on\n";
     command.options = {
-        {"before", &flags->before, "BEFORE", "report of the earlier run", true},
-        {"after", &flags->after, "AFTER", "report of the later run", true},
+        {"BEFORE", &flags->before, "BEFORE", "report of the earlier run", true, "", Offer::files},
+        {"AFTER", &flags->after, "AFTER", "report of the later run", true, "", Offer::files},
         {"--tolerance", Real{&flags->tolerance, 0, 100}, "PERCENT", "change of a figure that does not count (default 2)"},
         {"--json", &flags->json, "", "one JSON document on stdout"},
     };

@@ -76,7 +76,7 @@ class Bandwidth(unittest.TestCase):
             done = self.run_hbf('bandwidth', *arguments)
             self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
             self.assertIn(said, done.stderr)
-            self.assertEqual(done.stdout, '')
+            self.assertEqual(done.stdout == '', '--json' not in arguments, done.stdout)  # else the error as a document
 
     def test_an_unknown_plugin_name_is_an_error(self):
         self.env['HBF_PLUGINS'] = 'none-such'
@@ -294,22 +294,6 @@ class Bandwidth(unittest.TestCase):
         plain = self.on_terminal(NO_COLOR='1')
         self.assertNotIn('\x1b[3', plain)
         self.assertIn('warming up', plain)  # progress is no colour
-
-
-class Help(unittest.TestCase):
-    def test_every_command_has_help_with_examples(self):
-        listed = subprocess.run([HBF, 'help'], stdout=subprocess.PIPE, text=True, check=True).stdout
-        commands = re.findall(r'^  ([a-z]+) {2,}\S', listed.split('Subcommands:')[1], re.M)
-        self.assertIn('bandwidth', commands)
-        for command in commands:
-            if command != 'help':
-                text = subprocess.run([HBF, command, '--help'], stdout=subprocess.PIPE, text=True, check=True).stdout
-                self.assertIn('Examples:', text, command)
-
-    def test_unknown_command_suggests(self):
-        done = subprocess.run([HBF, 'bandwith'], stderr=subprocess.PIPE, text=True, check=False)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn('did you mean "bandwidth"', done.stderr)
 
 
 if __name__ == '__main__':
