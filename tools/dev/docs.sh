@@ -14,13 +14,14 @@ dev_docs() {
     HBF_VERSION=$(sed -n "s/^ *version: '\(.*\)',$/\1/p" meson.build | head -n 1)
     export HBF_VERSION
     say 'Guides (sphinx-build)'
-    tools/dev/site.py gather "$source" build/tools/hbf
+    tools/dev/docs_site.py gather "$source" build/tools/hbf
     sphinx-build -q -n -W --keep-going -E -d build/docs/doctrees -c docs/site "$source" "$site" ||
         fail 1 'sphinx-build found mistakes in the documents (above)'
+    tools/dev/docs_site.py settle "$site"
     say 'API reference (doxygen)'
     doxygen docs/Doxyfile >build/docs/doxygen.log ||
         fail 1 'doxygen found mistakes in the documentation (above)' 'its log is build/docs/doxygen.log'
     say 'Links of the site'
-    tools/dev/site.py check "$site" || fail 1 'the site has links that lead nowhere (above)'
+    tools/dev/docs_site.py check "$site" || fail 1 'the site has links that lead nowhere (above)'
     note "open $site/index.html"
 }

@@ -7,6 +7,7 @@ import pathlib
 import tempfile
 import unittest
 
+import docs_site
 import documents_test
 from documents import markdown, rules, run_commands
 from documents_commands_test import Document
@@ -141,6 +142,30 @@ class Commands(Scene):
         work.mkdir()
         done = run_commands.run(['echo a', 'sleep 1000', 'echo b'], work, self.root.parent / 'r', dict(os.environ), 1)
         self.assertEqual([code for code, _ in done], [0, None, None])
+
+
+class Pages(Scene):
+    def check(self, **pages):
+        for name, text in pages.items():
+            self.write(self.root / 'docs' / name.replace('_', '.'), text)
+        site = docs_site.Site(self.root / 'docs')
+        self.assertGreater(site.check(), 0)
+        return '\n'.join(site.wrong)
+
+    def test_what_is_right_passes(self):
+        self.assertEqual(self.check(a_html='<a href="b.html#x">, <a href="https://hbf.test/">, <img src="a.css?v=1">',
+                                    b_html='<p id="x">, <a href="#x">', a_css='p { background: url(b.html) }'), '')
+
+    def test_links_that_lead_nowhere(self):
+        self.assertIn('c.html leads nowhere', self.check(a_html='<a href="c.html">'))
+        self.assertIn('no such place', self.check(a_html='<a href="a.html#x">'))
+        self.assertIn('leaves the site', self.check(a_html='<a href="../../a.html">'))
+        self.assertIn('leaves the site', self.check(a_html='<script src="/javascript/a.js">'))
+
+    def test_nothing_is_loaded_from_elsewhere(self):
+        for text in ('<script src="https://hbf.test/a.js">', "<link rel='stylesheet' href='//hbf.test/a.css'>"):
+            self.assertIn('must need no network', self.check(a_html=text))
+        self.assertIn('must need no network', self.check(a_html='', b_css='@import "https://hbf.test/a.css";'))
 
 
 class Reading(unittest.TestCase):

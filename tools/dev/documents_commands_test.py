@@ -34,6 +34,10 @@ class Document:
     def choose(self):
         """(command, text to run) of what is run here."""
         chosen = []
+        if follower := rules.FOLLOWED.get(self.name):
+            if self.name.split('/')[-1] not in (self.root / follower).read_text(encoding='utf-8'):
+                self.failures.append(f'{self.name}: {follower} does not follow it any more')
+            return chosen
         for command in run_commands.commands_of((self.root / self.name).read_text(encoding='utf-8')):
             if command.text.strip().startswith('./dev demo'):
                 self.note(command, 'in part', 'what it runs after the build, as it stands in ./dev')

@@ -108,6 +108,13 @@ ELSEWHERE = [
 ]
 
 
+# Documents whose commands another test runs, each of them: that test names the document.
+FOLLOWED = {
+    'docs/plugin-author-guide.md': 'plugins/sdk/tests/guide_test.py',
+    'plugins/sdk/template/README.md': 'plugins/sdk/tests/guide_test.py',
+}
+
+
 def demo_commands(script):
     """What ./dev demo runs once everything is built."""
     body = re.search(r'^demo\(\) \{\n(.*?)^\}', script, re.MULTILINE | re.DOTALL)

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gathers the documents for the documentation site, and checks the site that came of them.
 
-    site.py gather FOLDER HBF       documents, and the files they link to, into an empty FOLDER; the man pages of HBF
-    site.py check FOLDER            every link inside the site leads somewhere, and no page loads from elsewhere
+    docs_site.py gather FOLDER HBF   documents, and the files they link to, into an empty FOLDER; the man pages of HBF
+    docs_site.py settle FOLDER       the site asks no web server for anything: what Debian's theme would, lies in it
+    docs_site.py check FOLDER        every link inside the site leads somewhere, and no page loads from elsewhere
 """
 
 import html
+import os
 import pathlib
 import re
 import shutil
@@ -20,12 +22,18 @@ from documents_test import SOURCE, list_documents
 ATTRIBUTE = re.compile(r'<(\w+)\b[^>]*?\s(href|src|poster|data|action)\s*=\s*(?:"([^"]*)"|\'([^\']*)\')', re.IGNORECASE)
 ANCHOR = re.compile(r'\s(?:id|name)\s*=\s*(?:"([^"]*)"|\'([^\']*)\')')
 STYLE_URL = re.compile(r'(?:url\(\s*[\'"]?|@import\s+[\'"])(?!data:)([^\'")\s]+)')
+# Debian takes these files out of the theme: its web servers have them at /javascript.
+SHARED = pathlib.Path('/usr/share/javascript')
+# Doxygen heads the summary of a class that has only private ones inside with a link to a list that it leaves out.
+DOXYGEN_LEAVES_OUT = 'nested-classes'
 # What a browser fetches by itself; an <a> is followed by the reader.
 LOADS = {'link', 'script', 'img', 'iframe', 'source', 'video', 'audio', 'object', 'embed'}
 
 
 def gather(folder):
     for name in list_documents(SOURCE):
+        if name.startswith('plugins/sdk/template/'):
+            continue  # the document of a project that is not there yet
         copy = folder / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(SOURCE / name, copy)
@@ -44,18 +52,28 @@ def man_pages(folder, hbf):
     def said(*words):
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
-    listed = re.search(r'^\w*ommands:\n((?: .*\n|\n)+)', said(hbf, '--help'), re.MULTILINE)
-    names = re.findall(r'^  ([a-z]+) ', listed[1], re.MULTILINE) if listed else []
+    names = re.findall(r'^  ([a-z]+)  ', said(hbf, '--help'), re.MULTILINE)
     if not names:
-        sys.exit(f'site.py: {hbf} --help lists no command')
+        sys.exit(f'docs_site.py: {hbf} --help lists no command')
     (folder / 'man').mkdir()
-    for name in [None] + [name for name in names if name != 'help']:
+    for name in [None] + names:
         roff = said(hbf, 'help', '--man', *([name] if name else []))
         page = subprocess.run(['mandoc', '-T', 'html', '-O', 'fragment'], input=roff, capture_output=True, text=True,
                               check=True)
         title = f'hbf-{name}(1)' if name else 'hbf(1)'
         # It has headings of its own, with anchors: nothing for the reader of Markdown.
         (folder / 'man' / f'{title[:-3]}.md').write_text(f'# {title}\n\n``````{{raw}} html\n{page.stdout}\n``````\n')
+
+
+def settle(folder):
+    for sheet in [path for path in (folder / '_static').rglob('*.css') if path.is_file()]:
+        text = sheet.read_text(encoding='utf-8')
+        for name in set(re.findall(r'(?<=[\'"(])/javascript/([\w./-]+)', text)):
+            place = folder / '_static/javascript' / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(SHARED / name, place)
+            text = text.replace(f'/javascript/{name}', os.path.relpath(place, sheet.parent))
+        sheet.write_text(text, encoding='utf-8')
 
 
 class Site:
@@ -86,6 +104,8 @@ class Site:
             self.wrong.append(f'{page.relative_to(self.folder)}: the link to {target} leaves the site')
         elif not place.is_file():
             self.wrong.append(f'{page.relative_to(self.folder)}: the link to {target} leads nowhere')
+        elif anchor == DOXYGEN_LEAVES_OUT and page.is_relative_to(self.folder / 'api'):
+            return
         elif anchor and place.suffix == '.html' and urllib.parse.unquote(anchor) not in self.anchors(place):
             self.wrong.append(f'{page.relative_to(self.folder)}: the link to {target}: no such place on that page')
 
@@ -96,7 +116,7 @@ class Site:
             text = re.sub(r'<!--.*?-->', '', text, flags=re.DOTALL)
             for tag, _, one, other in ATTRIBUTE.findall(text):
                 self.check_target(page, one or other, tag.lower() in LOADS)
-        for sheet in sorted(self.folder.rglob('*.css')):
+        for sheet in sorted(path for path in self.folder.rglob('*.css') if path.is_file()):
             for target in STYLE_URL.findall(re.sub(r'/\*.*?\*/', '', sheet.read_text(errors='replace'), flags=re.DOTALL)):
                 self.check_target(sheet, target, True)
         return len(pages)
@@ -104,12 +124,15 @@ class Site:
 
 def main():
     verb = sys.argv[1] if len(sys.argv) > 2 else ''
-    if (verb, len(sys.argv)) not in (('gather', 4), ('check', 3)):
+    if (verb, len(sys.argv)) not in (('gather', 4), ('settle', 3), ('check', 3)):
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[2])
     if verb == 'gather':
         gather(folder)
         man_pages(folder, sys.argv[3])
+        return 0
+    if verb == 'settle':
+        settle(folder)
         return 0
     site = Site(folder)
     pages = site.check()
