@@ -124,6 +124,15 @@ class Commands(Scene):
         self.write(self.root / '.ci/run', '')
         self.assertIn('does not run it any more', self.commands('```sh\n./dev test\n```\n').failures[0])
 
+    def test_a_document_with_a_test_of_its_own(self):
+        rules.FOLLOWED['docs/x.md'] = ('.ci/run', 'followed here', 'to the letter')
+        self.addCleanup(rules.FOLLOWED.pop, 'docs/x.md')
+        self.assertIn('does not run its commands any more', self.commands('```sh\nfrobnicate\n```\n').failures[0])
+        self.write(self.root / '.ci/run', 'followed here')
+        document = self.commands('```sh\nfrobnicate\n```\n')
+        self.assertEqual((document.failures, document.ran), ([], 0))
+        self.assertIn('1 commands run by another test', document.notes[0])
+
     def test_bounded_forms_say_so(self):
         document = self.commands('```sh\nhbf bandwidth > out   # exit 2\n```\n')
         self.assertEqual(document.failures, [])

@@ -31,14 +31,21 @@ class Document:
     def note(self, command, what, reason):
         self.notes.append(f'  {what}: {" ".join(command.text.split())}\n      {reason}')
 
+    def has(self, file, text):
+        path = self.root / file
+        return path.is_file() and text in path.read_text(encoding='utf-8')
+
     def choose(self):
         """(command, text to run) of what is run here."""
         chosen = []
-        if follower := rules.FOLLOWED.get(self.name):
-            if self.name.split('/')[-1] not in (self.root / follower).read_text(encoding='utf-8'):
-                self.failures.append(f'{self.name}: {follower} does not follow it any more')
+        commands = run_commands.commands_of((self.root / self.name).read_text(encoding='utf-8'))
+        if self.name in rules.FOLLOWED:
+            file, text, reason = rules.FOLLOWED[self.name]
+            self.notes.append(f'  {len(commands)} commands run by another test: {reason}')
+            if not self.has(file, text):
+                self.failures.append(f'{self.name}: {file} does not run its commands any more')
             return chosen
-        for command in run_commands.commands_of((self.root / self.name).read_text(encoding='utf-8')):
+        for command in commands:
             if command.text.strip().startswith('./dev demo'):
                 self.note(command, 'in part', 'what it runs after the build, as it stands in ./dev')
                 texts = rules.demo_commands((self.root / 'dev').read_text(encoding='utf-8'))
@@ -47,8 +54,7 @@ class Document:
             for text in texts:
                 what, found, reasons = rules.decide(text, self.build)
                 if what == 'elsewhere':
-                    file = self.root / found.file
-                    if not file.is_file() or found.text not in file.read_text(encoding='utf-8'):
+                    if not self.has(found.file, found.text):
                         self.failures.append(f'{self.name}:{command.line}: {text}\n'
                                              f'    {found.file} does not run it any more')
                     self.note(command, f'run by {found.file}', found.reason)

@@ -108,10 +108,12 @@ ELSEWHERE = [
 ]
 
 
-# Documents whose commands another test runs, each of them: that test names the document.
+# Documents that a test of their own follows to the letter: (file, text in it, what it does).
 FOLLOWED = {
-    'docs/plugin-author-guide.md': 'plugins/sdk/tests/guide_test.py',
-    'plugins/sdk/template/README.md': 'plugins/sdk/tests/guide_test.py',
+    'docs/plugin-author-guide.md': ('packaging/meson.build', 'guide_test.py',
+                                    'plugins/sdk/tests/guide_test.py runs every block, in a folder without these sources'),
+    'plugins/sdk/template/README.md': ('plugins/sdk/tests/guide_test.py', 'follow_the_readme',
+                                       'in the project that the guide makes'),
 }
 
 
