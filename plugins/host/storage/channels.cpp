@@ -54,7 +54,7 @@ private:
 };
 
 Channels::Channels(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals)
-    : internals_(internals) {
+    : internals_(internals), log_(log) {
     if (internals_.engine) return;
     if (!options.uring) {
         refusal_ = "io_uring is switched off by option";
@@ -71,7 +71,16 @@ Channels::Channels(const StorageOptions &options, const sdk::Log &log, const Sto
 
 std::unique_ptr<Engine> Channels::make_engine(uint32_t capacity) const {
     if (internals_.engine) return internals_.engine(capacity);
-    return uring_ ? make_uring_engine(capacity) : make_thread_engine(capacity, internals_.calls);
+    if (uring_) {
+        try {
+            return make_uring_engine(capacity);
+        } catch (const sdk::Failure &failure) {
+            // To the kernel a ring is locked memory, of which this user's other rings and buffers may hold all there is.
+            if (failure.status != HBF_EXHAUSTED) throw;
+            log_.warning("storage: " + failure.message + "; this queue reads and writes with threads");
+        }
+    }
+    return make_thread_engine(capacity, internals_.calls);
 }
 
 std::unique_ptr<StorageChannel> Channels::create(uint32_t depth) {

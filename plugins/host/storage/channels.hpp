@@ -14,7 +14,8 @@ namespace hbf::host {
 
 class Channels {
 public:
-    // Finds out whether io_uring serves; where it does not, says so in the log and in detail().
+    // Finds out whether io_uring serves; where it does not, says so in the log and in detail(). A channel that gets no ring
+    // later, because this user may lock no more memory, reads and writes with threads and says so in the log.
     Channels(const StorageOptions &options, const sdk::Log &log, const StorageInternals &internals);
 
     std::unique_ptr<StorageChannel> create(uint32_t depth);
@@ -30,6 +31,7 @@ private:
     std::unique_ptr<Engine> make_engine(uint32_t capacity) const;
 
     const StorageInternals internals_;
+    const sdk::Log log_;
     bool uring_ = false;
     std::string refusal_;      // why not io_uring
     mutable std::mutex mutex_; // all below

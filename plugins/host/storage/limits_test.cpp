@@ -84,6 +84,31 @@ TEST(Limits, NoPinnableMemoryAtAll) {
               0);
 }
 
+// Of an ordinary user: registered memory uses up what may be locked, and a ring wants some too.
+TEST(Limits, ChannelsBeyondTheLockableMemoryWork) {
+    if (auto failure = failure_of([] { make_uring_engine(1); }); failure.status != HBF_OK) GTEST_SKIP() << failure.message;
+    ScratchDirectory scratch;
+    EXPECT_EQ(in_child([&] {
+                  KeptLog log;
+                  auto tier = open_at(scratch.path(), log.log());
+                  auto file = tier->create(1 << 20, "", false);
+                  const rlimit limit{4 << 20, 4 << 20};
+                  if (::setrlimit(RLIMIT_MEMLOCK, &limit) != 0) return 1;
+                  constexpr unsigned nobody = 64646; // no account has this number
+                  if (::geteuid() == 0 && ::setresuid(nobody, nobody, nobody) != 0) return 2;
+                  auto memory = aligned_bytes(16 << 20);
+                  tier->register_memory(memory.get(), 16 << 20);
+                  std::vector<std::unique_ptr<StorageChannel>> channels;
+                  for (int i = 0; i < 8; ++i) channels.push_back(tier->create_channel(4));
+                  auto data = pattern(1, 0, 1 << 20);
+                  std::memcpy(memory.get(), data.data(), data.size());
+                  for (auto &channel : channels)
+                      if (write(*channel, *file, 0, memory.get(), data.size()).status != HBF_OK) return 3;
+                  return 0;
+              }),
+              0);
+}
+
 // As a container's filter does it.
 bool forbid_io_uring(int error) {
     sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
