@@ -47,7 +47,7 @@ against_floors() { # a machine may be below them, here it is about the file
     printf '%s\n' "$said" | tail -n 3
     ((code <= 1)) && grep -qF 'one channel of DDR4-1600' <<<"$said"
 }
-has() { run "$1" --help >/dev/null 2>&1; }
+has() { run --help 2>/dev/null | grep -qE "^ +$1( |$)"; }
 looked_at() { # its verdict is about this machine; that it comes to one is what counts
     local code=0
     run doctor || code=$?
@@ -66,14 +66,14 @@ inside=/opt/h3/$name
 bare_root() {
     local file
     mkdir -p "$bare"/{proc,sys,dev,tmp,opt/h3}
+    tar -xzf "$tarball" -C "$bare/opt/h3"
     while read -r file; do
         mkdir -p "$bare$(dirname "$file")"
         cp -L "$file" "$bare$file"
-    done < <(ldd "$top/bin/hbf" | grep -oE '/[^ ]+' | grep -vF "$place")
+    done < <(ldd "$bare$inside/bin/hbf" | grep -oE '/[^ ]+' | grep -vF "$work")
     : >"$bare/dev/null"
     : >"$bare/dev/urandom"
     chmod 1777 "$bare/tmp"
-    tar -xzf "$tarball" -C "$bare/opt/h3"
 }
 if ((EUID == 0)); then
     new=(unshare --mount --pid --fork --kill-child) user=(--userspec="$other:$other" --groups=)
@@ -98,35 +98,34 @@ enter --version >"$work/said" 2>&1
 if (($? == 125)); then
     why="no new root can be made here: $(tail -n 1 "$work/said")"
     for what in 'hbf probe' 'hbf bandwidth'; do skip "$what in a root of glibc alone" "$why"; done
-    passes 'the host plugin is conformant' says conformant run "${suite[@]}"
+    passes 'the host plugin is conformant' says 'CONFORMANT: ' run "${suite[@]}"
 else
     passes 'there is a root of glibc alone' nothing_else
     passes 'hbf probe in a root of glibc alone' says 'HBF ready: host' enter probe
     passes 'hbf bandwidth in a root of glibc alone' says 'Measured bandwidth: ' enter "${small[@]}"
-    passes 'the host plugin is conformant in a root of glibc alone' says conformant enter "${suite[@]}"
+    passes 'the host plugin is conformant in a root of glibc alone' says 'CONFORMANT: ' enter "${suite[@]}"
 fi
 
 # Built against it. The program has the machine's libstdc++, the library its own: what passes between them must fit.
-export PKG_CONFIG_LIBDIR=$top/lib/pkgconfig
-against() { # OUT WORDS...
-    local out=$1
-    shift
-    # pkg-config quotes the blank in the folder's name for a shell.
-    eval "${CXX:-c++} -std=c++20 -Wall -Wextra -Werror -o '$out' $* -Wl,-rpath,'$top/lib'"
-}
+# pkg-config cannot name a linker script in a folder with a blank in its name, so here it is the other copy.
+sdk=$bare$inside
+export PKG_CONFIG_LIBDIR=$sdk/lib/pkgconfig
+# Flags and CC, CXX (ccache g++) are several words.
+# shellcheck disable=SC2046,SC2086
 program() {
-    against "$work/consumer" "'$here/../consumer.cpp'" "$(pkg-config --cflags --libs hbf)" &&
-        says ' tiers' "${as_other[@]}" env -i "$work/consumer"
+    ${CXX:-c++} -std=c++20 -Wall -Wextra -Werror "$here/../consumer.cpp" $(pkg-config --cflags --libs hbf) \
+        "-Wl,-rpath,$sdk/lib" -o "$work/consumer" && says ' tiers' "${as_other[@]}" env -i "$work/consumer"
 }
+# shellcheck disable=SC2046,SC2086
 in_c() {
-    eval "${CC:-cc} -std=c11 -shared -fPIC '$here/../plugin_in_c.c' $(pkg-config --cflags --libs hbf-plugin-sdk) \
-        -o '$work/in_c.so'" && python3 "$here/../../plugins/sdk/tests/plugin_file.py" "$work/in_c.so"
+    ${CC:-cc} -std=c11 -shared -fPIC "$here/../plugin_in_c.c" $(pkg-config --cflags --libs hbf-plugin-sdk) \
+        -o "$work/in_c.so" && python3 "$here/../../plugins/sdk/tests/plugin_file.py" "$work/in_c.so"
 }
 # From what hbf plugin new writes to a plugin that is chosen, with nothing of the sources.
 plugin() {
-    mkdir "$work/author" && cd "$work/author" && env -i HOME="$work" "$top/bin/hbf" plugin new mine &&
-        env -u HBF_PLUGIN_PATH PATH="$top/bin:$PATH" PKG_CONFIG_PATH="$PKG_CONFIG_LIBDIR" meson setup mine/build mine &&
-        ninja -C mine/build && says 'HBF ready: mine' env -i "HBF_PLUGIN_PATH=$work/author/mine/build" "$top/bin/hbf" probe
+    mkdir "$work/author" && cd "$work/author" && env -i "$sdk/bin/hbf" plugin new mine &&
+        PATH="$sdk/bin:$PATH" meson setup mine/build mine && ninja -C mine/build &&
+        says 'HBF ready: mine' env -i "HBF_PLUGIN_PATH=$work/author/mine/build" "$sdk/bin/hbf" probe
 }
 if command -v "${CXX:-c++}" >/dev/null && command -v pkg-config >/dev/null; then
     passes 'a program links its libhbf' program
