@@ -35,8 +35,8 @@ def all_markdown(root):
                             capture_output=True, text=True, check=False)
     if listed.returncode == 0 and listed.stdout:
         return [name for name in listed.stdout.split('\n') if name and (root / name).is_file()]
-    return sorted(str(path.relative_to(root)) for pattern in ('*.md', 'docs/*.md', 'conformance/*/*.md', 'plugins/*/*/*.md')
-                  for path in root.glob(pattern))
+    return sorted(str(path.relative_to(root)) for pattern in ('*.md', 'docs/*.md', 'conformance/*/*.md', 'packaging/*.md',
+                                                                  'plugins/*/*/*.md') for path in root.glob(pattern))
 
 
 class Checker:
