@@ -71,6 +71,7 @@ private:
         enum class State : uint8_t { empty, reading, writing } state = State::empty;
         uint64_t begin = 0, size = 0, value = 0;
     };
+    bool read_half(Auxiliary &auxiliary, const Op &op, unsigned i, bool destination, const RegionSlot &region) noexcept;
     bool send_half(Auxiliary &auxiliary, const Op &op, Half &half, const RegionSlot &region) noexcept;
     Half halves_[2];
     uint64_t next_ = 0, moved_ = 0; // bytes begun, bytes done

@@ -89,14 +89,7 @@ Program::Move Program::read(const Op &op, bool destination) noexcept {
                 stuck = false;
             }
             if (half.state == Half::State::empty && next_ < op.size && auxiliary.has_room()) {
-                half.begin = next_;
-                half.size = std::min(Bounce::half, op.size - next_);
-                if (!send_half(auxiliary,
-                               to_bounce(op, auxiliary.bounce(), i * Bounce::half, destination, half.begin, half.size), half,
-                               slot))
-                    return Move::failed;
-                half.state = Half::State::reading;
-                next_ += half.size;
+                if (!read_half(auxiliary, op, i, destination, slot)) return Move::failed;
                 stuck = false;
             }
         }
@@ -126,13 +119,7 @@ Program::Move Program::stage(Op &op) noexcept {
                 stuck = false;
             }
             if (half.state == Half::State::empty && next_ < op.size && source.has_room()) {
-                half.begin = next_;
-                half.size = std::min(Bounce::half, op.size - next_);
-                if (!send_half(source, to_bounce(op, source.bounce(), i * Bounce::half, false, half.begin, half.size), half,
-                               *op.src))
-                    return Move::failed;
-                half.state = Half::State::reading;
-                next_ += half.size;
+                if (!read_half(source, op, i, false, *op.src)) return Move::failed;
                 stuck = false;
             }
         }
@@ -140,6 +127,19 @@ Program::Move Program::stage(Op &op) noexcept {
         if (stuck) return Move::pending;
         if (!look()) return Move::failed;
     }
+}
+
+// Begins with the next piece of the region: into half i of the bounce buffer.
+bool Program::read_half(Auxiliary &auxiliary, const Op &op, unsigned i, bool destination,
+                        const RegionSlot &region) noexcept {
+    Half &half = halves_[i];
+    half.begin = next_;
+    half.size = std::min(Bounce::half, op.size - next_);
+    const Op read = to_bounce(op, auxiliary.bounce(), i * Bounce::half, destination, half.begin, half.size);
+    if (!send_half(auxiliary, read, half, region)) return false;
+    half.state = Half::State::reading;
+    next_ += half.size;
+    return true;
 }
 
 bool Program::send_half(Auxiliary &auxiliary, const Op &op, Half &half, const RegionSlot &region) noexcept {
