@@ -67,6 +67,10 @@ int run_launches(const Options &options) {
         launches.push_back(std::move(*launched));
         if (auto &document = launches.back().document; is_failure_json(document)) document.clear();
         if (!launches.back().document.empty()) continue;
+        if (interrupted() != 0) { // before it had anything to report
+            launches.pop_back();
+            break;
+        }
         if (i > 0) break;
         // Refused, or nothing to test: said once, not by each.
         clear_progress();
@@ -75,9 +79,12 @@ int run_launches(const Options &options) {
         return exit != 0 ? exit : code(Exit::error);
     }
     clear_progress();
+    if (launches.empty()) return interrupted_exit_code();
     auto combined = bandwidth::combine(launches);
     if (!combined) return refuse(Exit::error, combined.error());
-    const auto &run = combined->run;
+    auto &run = combined->run;
+    // Between two launches no document tells of the signal.
+    run.interrupted = run.interrupted || (interrupted() != 0 && launches.size() < options.launches);
     std::optional<PlainText> for_a_file;
     if (!options.output.empty()) for_a_file.emplace();
     return deliver(options.json ? bandwidth::launches_json(*combined, options) : bandwidth::launches_text(run), run,

@@ -86,6 +86,7 @@ Command doctor_command() {
         {"--known-bad", &o->known_bad, "FILE", "this list of bad versions instead of the installed one (TOML)"},
         {"--json", &o->json, "", "one JSON document with all evidence"},
     };
+    command.group = "Look";
     command.exits = {{Exit::pass, "no check failed"},
                      {Exit::fail, "a check failed; with --strict: or warned"},
                      {Exit::error, "nothing could be told, or the list of bad versions cannot be read"}};

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/output/json.hpp"
 #include "core/output/stream.hpp"
 #include "tools/commands.hpp"
 #include "tools/plugin/checks.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 struct NewOptions {
     std::string name, folder, vendor = "Example", kind = "device";
+    bool json = false;
 };
 
 int refuse(const char *command, Exit exit, const std::string &why) {
@@ -45,6 +47,10 @@ int make_project(const NewOptions &o) {
     const auto written = plugin::write_project(folder, *files, [] { return interrupted() != 0; });
     if (interrupted()) return interrupted_exit_code();
     if (!written) return refuse("new", Exit::error, written.error());
+    if (o.json) {
+        print(Json::object({{"schema_version", 1}, {"folder", folder.string()}, {"files", files->size()}}).dump());
+        return static_cast<int>(Exit::pass);
+    }
     print(fmt::format(
         "{}: {} files. Next:\n\n    cd {}\n    meson setup build\n    meson test -C build\n\nREADME.md says what is "
         "where.\n",
@@ -86,6 +92,7 @@ Command new_command() {
         {"--vendor", &o->vendor, "VENDOR", "who makes it, for people (default \"Example\")"},
         {"--kind", Choice{&o->kind, {"device", "emulation"}}, "device|emulation",
          "emulation: whatever is not the hardware that it speaks for (default device)"},
+        {"--json", &o->json, "", "one JSON document on stdout: the folder and how many files it has"},
     };
     command.run = [o] { return make_project(*o); };
     return command;
@@ -101,10 +108,10 @@ Command check_command() {
     command.name = "check";
     command.summary = "hold a plugin's files against the rules: exports, libraries, manifest, what loading and probing do";
     command.description = "Its code runs in processes of their own only, and only if nobody else could have changed its "
-                          "files. Each line names "
-                          "the rule of docs/plugin-rules.md, the evidence and the remedy. Exits with 0 if nothing failed, 1 "
-                          "if something did, 3 "
-                          "if something could not be told, such as on a machine without its device.";
+                          "files. Each line names the rule of docs/plugin-rules.md, the evidence and the remedy.";
+    command.exits = {{Exit::pass, "nothing failed"},
+                     {Exit::fail, "something failed"},
+                     {Exit::error, "something could not be told, such as on a machine without the plugin's device"}};
     command.examples = "  hbf plugin check build/hbf_plugin_acme.so\n"
                        "  hbf plugin check /usr/lib/x86_64-linux-gnu/hbf/plugins    every plugin of a folder\n"
                        "  hbf plugin check acme.plugin.toml --json\n";
@@ -125,6 +132,7 @@ Command plugin_command() {
     command.description = "docs/plugin-author-guide.md leads from nothing to a conformant plugin.";
     command.examples = "  hbf plugin new acme                  a project that builds and passes\n"
                        "  hbf plugin check build/              everything that can be told without the suite\n";
+    command.group = "Set up";
     command.children = {new_command(), check_command()};
     return command;
 }

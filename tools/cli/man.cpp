@@ -67,7 +67,9 @@ std::string heading(std::string_view title) {
 std::string start(const std::string &name, const std::string &summary) {
     // No date: the same sources give the same page on any day.
     return fmt::format(".\\\" Made by `hbf help --man` from the command's own definitions.\n"
-                       ".TH {} 1 \"\" \"hbf {}\" \"Hybrid Buffer Fabric\"\n",
+                       ".TH {} 1 \"\" \"hbf {}\" \"Hybrid Buffer Fabric\"\n"
+                       // Words to type are neither hyphenated nor spaced out.
+                       ".nh\n.ad l\n",
                        roff_text(upper(name)), roff_text(tool_version())) +
            heading("NAME") + roff_text(name) + " \\- " + roff_text(summary) + "\n";
 }
@@ -172,6 +174,18 @@ std::string see_also(const std::vector<Command> &commands, const std::string &bu
     return heading("SEE ALSO") + out + "\n";
 }
 
+// A paragraph begins by itself after a heading; mandoc minds one that is asked for.
+std::string finished(std::string page) {
+    for (size_t at = 0; (at = page.find("\n.PP\n", at)) != page.npos;) {
+        const size_t line = page.rfind('\n', at - 1) + 1;
+        if (page.compare(line, 4, ".SH ") == 0 || page.compare(line, 4, ".SS ") == 0)
+            page.erase(at, 4);
+        else
+            ++at;
+    }
+    return page;
+}
+
 std::string child_section(const CommandPath &parent, const Command &child) {
     CommandPath path = parent;
     path.push_back(child.name);
@@ -216,7 +230,7 @@ std::string command_man_page(const Command &command, const std::vector<Command> 
     out += heading("EXIT STATUS") + exits(exits_of(command)) + environment_and_files();
     out += heading("EXAMPLES") + examples(examples_of(command));
     for (const Command &child : command.children) out += examples(examples_of(child));
-    return out + see_also(commands, page_name(command));
+    return finished(out + see_also(commands, page_name(command)));
 }
 
 std::string program_man_page(const std::vector<Command> &commands) {
@@ -238,7 +252,7 @@ std::string program_man_page(const std::vector<Command> &commands) {
         if (all.size() > 1) all.resize(1);
         out += examples(all);
     }
-    return out + see_also(commands, "hbf");
+    return finished(out + see_also(commands, "hbf"));
 }
 
 } // namespace hbf::tools

@@ -179,10 +179,14 @@ Parsed parse(const std::vector<Command> &commands, const std::vector<std::string
 
     std::vector<const char *> argv;
     for (const auto &word : words) argv.push_back(word.c_str());
+    bool incomplete = false; // something required is missing
     try {
         app.parse(static_cast<int>(argv.size()), argv.data());
     } catch (const CLI::CallForHelp &) {
         out.help = true;
+    } catch (const CLI::RequiredError &error) {
+        out.mistake = error.what();
+        incomplete = true;
     } catch (const CLI::ParseError &error) {
         out.mistake = error.what();
     }
@@ -191,10 +195,15 @@ Parsed parse(const std::vector<Command> &commands, const std::vector<std::string
         out.command = one->command;
         out.path = one->path;
     }
-    if (out.help || out.version || !out.mistake.empty()) return out;
+    if (out.help || out.version || (!out.mistake.empty() && !incomplete)) return out;
     const auto extras = one ? one->app->remaining(true) : std::vector<std::string>();
     const auto before = app.remaining(false); // also of a line without a command
-    if (!extras.empty())
+    const auto is_option = [](const std::string &word) { return word.starts_with('-'); };
+    if (const auto unknown = std::find_if(extras.begin(), extras.end(), is_option); unknown != extras.end())
+        out.mistake = explain_extra(*one->app, *unknown, one->command->children, false); // may be why something is missing
+    else if (incomplete)
+        return out;
+    else if (!extras.empty())
         out.mistake = explain_extra(*one->app, extras.front(), one->command->children, takes_arguments(*one->command));
     else if (!before.empty())
         out.mistake = explain_extra(app, before.front(), commands, false);

@@ -153,8 +153,7 @@ std::vector<Named> files_used() {
     }
     home ? setenv("HOME", old_home.c_str(), 1) : unsetenv("HOME");
     if (xdg) setenv("XDG_CONFIG_HOME", old_xdg.c_str(), 1);
-    out.push_back(
-        {"~/.cache/hbf", "what probes found, and the storage tier's folder; may be deleted while hbf does not run"});
+    out.push_back({"~/.cache/hbf", "what earlier probes found, and the storage tier's folder"});
     return out;
 }
 

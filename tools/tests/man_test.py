@@ -12,10 +12,10 @@ import unittest
 
 HBF = os.path.abspath(sys.argv[1])
 BUILT = [os.path.abspath(path) for path in sys.argv[2:]]
-FORMATTERS = {
-    'groff': (['groff', '-ww', '-man', '-Tutf8', '-Kutf8', '-rLL=100n'], 'groff'),
-    'mandoc': (['mandoc', '-Tutf8', '-Wwarning'], 'mandoc'),
-}
+FORMATTERS = [
+    ['groff', '-ww', '-man', '-Tutf8', '-Kutf8', '-rLL=100n'],
+    ['mandoc', '-Tutf8', '-Wwarning'],
+]
 SECTIONS = ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS', 'EXIT STATUS', 'ENVIRONMENT', 'FILES', 'EXAMPLES', 'SEE ALSO']
 
 
@@ -33,12 +33,15 @@ def commands():
 
 class Man(unittest.TestCase):
     def rendered(self, page):
-        for words, tool in FORMATTERS.values():
-            if shutil.which(tool):
+        text = None
+        for words in FORMATTERS:
+            if shutil.which(words[0]):
                 done = subprocess.run(words, input=page, capture_output=True, text=True, timeout=60, check=False)
-                self.assertEqual((done.returncode, done.stderr), (0, ''), page[:200])
-                return re.sub('.\x08|\x1b\\[[0-9;]*m', '', done.stdout).replace('\u2212', '-').replace('\u2010', '-')
-        raise AssertionError('no formatter')
+                # The pages have no date, so that any day makes the same ones.
+                said = [line for line in done.stderr.splitlines() if not re.search('missing date|see above the output', line)]
+                self.assertEqual(said, [], page[:200])
+                text = text or re.sub('.\x08|\x1b\\[[0-9;]*m', '', done.stdout).replace('\u2212', '-').replace('\u2010', '-')
+        return text
 
     def test_every_command_has_a_page_without_a_warning(self):
         for name in commands():
@@ -74,7 +77,7 @@ class Man(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    if not any(shutil.which(tool) for _, tool in FORMATTERS.values()):
+    if not any(shutil.which(words[0]) for words in FORMATTERS):
         print('neither groff nor mandoc is here: no man page is looked at')
         sys.exit(77)
     unittest.main(argv=sys.argv[:1], verbosity=2)

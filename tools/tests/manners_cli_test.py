@@ -176,6 +176,10 @@ class JsonOnFailure(Manners):
                             (['bandwidth', '--json', '--size'], '--size'), (['probe', '--json', '--root', '/no/such'], '/no/such'),
                             (['version', '--json', 'x'], "'x'"), (['config', 'check', '--json'], 'FILE'),
                             (['corruption', '--json', '--device', 'nosuch'], 'nosuch'),
+                            (['doctor', '--json', '--root', '/no/such'], '/no/such'),
+                            (['doctor', '--json', '--check', 'memry'], 'memry'),
+                            (['plugin', 'check', '--json', '/no/such'], '/no/such'),
+                            (['plugin', 'new', '--json', 'No Name'], 'No Name'),
                             (['conformance', '--json', '-'], '--device'), (['conformance', '--json=-', '--filter'], '--filter'),
                             (['conformance', '--json', '-', '--plugin', '/no/such.so'], '/no/such.so'),
                             (['conformance', '--list', '--json', '-', '--filter', 'dma.copi'], 'dma.copi'),
@@ -314,7 +318,7 @@ class Signals(Manners):
             self.assertEqual(wrong, [], 'a case that was stopped is no failed case')
 
     def test_mutants(self):
-        for _ in self.ended('conformance', 'mutants', '--jobs', '1', until=b'm0'):
+        for _ in self.ended('conformance', 'mutants', '--jobs', '1', until=b' runs: '):
             pass
 
     @needs_host
@@ -327,7 +331,7 @@ class Signals(Manners):
 
 class Output(Manners):
     SHORT = [['help'], ['--help'], ['version'], ['version', '--json'], ['config', 'show'], ['config', 'list'], ['config', 'path'],
-             ['conformance', '--list'], ['conformance', 'mutants', '--list'], ['completion', 'bash'], ['help', '--man'],
+             ['conformance', '--list'], ['conformance', 'mutants', '--list'], ['completion', 'bash'], ['help', '--man'], ['doctor'], ['doctor', '--list'],
              ['probe', '--json'], ['conformance', '--help']]
 
     def test_a_full_disk_is_an_error(self):
@@ -421,7 +425,7 @@ class WithoutRoot(Manners):
             self.assertNotIn('without root', self.hbf('probe', '--root', root).stderr)
 
     def test_it_is_in_the_help(self):
-        for command in ('probe', 'bandwidth', 'conformance', 'corruption'):
+        for command in ('probe', 'bandwidth', 'conformance', 'corruption', 'doctor'):
             self.assertIn('\nWithout root: ', self.hbf(command, '--help').stdout, command)
 
     @needs_host
