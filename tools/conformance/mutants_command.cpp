@@ -5,6 +5,7 @@
 #include "conformance/mutants/command.hpp"
 #include "core/output/stream.hpp"
 #include "tools/conformance/commands.hpp"
+#include "tools/offers.hpp"
 #include "tools/signals.hpp"
 
 namespace hbf::tools {
@@ -20,16 +21,17 @@ Command conformance_mutants_command() {
     command.summary = "the suite's own proof: each planted fault is found by the case that must find it";
     command.description =
         "Runs each mutant, which is something whole with one thing made wrong, against the cases that must find it, and "
-        "the\n"
-        "same cases against the whole thing, which must pass. Devices are simulated or this host. Exits with 0 if every\n"
-        "mutant was found by every case that must find it, 1 if not, or if cases, catalogue and table disagree, 3 if some\n"
-        "could not be tried: libraries that are wrong at load time are built, but not installed.";
+        "the same cases against the whole thing, which must pass. Devices are simulated or this host.";
+    command.exits = {{Exit::pass, "every mutant was found by every case that must find it"},
+                     {Exit::fail, "one was not, or cases, catalogue and table disagree"},
+                     {Exit::error, "some could not be tried: libraries that are wrong at load time are built, but not "
+                                   "installed"}};
     command.examples = "  hbf conformance mutants                        about two minutes\n"
                        "  hbf conformance mutants --filter 'm0*'         some of them\n"
                        "  hbf conformance mutants --full --write FILE    every case on every mutant, as a table\n";
     command.options = {
         {"--filter", &flags->command.matrix.filter, "NAME",
-         "only mutants of this name; '*' and '?' are wildcards; repeatable"},
+         "only mutants of this name; '*' and '?' are wildcards; repeatable", false, "", Offer::by_name, mutant_names},
         {"--list", &flags->command.list, "", "which mutants there are"},
         {"--full", &flags->command.matrix.full, "", "all cases on each mutant: who else finds it"},
         {"--golden", &flags->command.golden, "FILE", "table that the catalogue must agree with"},
