@@ -5,14 +5,9 @@
 #include <cstdint>
 
 #include "conformance/integrity/pattern.hpp"
+#include "conformance/measure/splitmix.hpp"
 
 namespace hbf::integrity {
-
-constexpr uint64_t mix64(uint64_t z) { // the finalizer of splitmix64
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
 
 constexpr uint64_t row_size = 8192; // bytes: a row of DRAM as one rank shows it
 
@@ -56,13 +51,13 @@ void with_words(const Datum &datum, const Use &use) {
     case Pattern::own_address:
         return use([=](uint64_t address) { return address ^ invert; });
     case Pattern::modulo_20: {
-        const uint64_t base = mix64(datum.seed ^ generation << 32) ^ invert;
+        const uint64_t base = splitmix(datum.seed ^ generation << 32) ^ invert;
         return use([=](uint64_t address) { return is_twentieth(datum, address) ? base : ~base; });
     }
     case Pattern::random: {
-        const uint64_t base = mix64(uint64_t{datum.seed} << 32 | generation);
-        if (datum.pass % 2 == 1) return use([=](uint64_t address) { return bf16_values(mix64(base ^ address)); });
-        return use([=](uint64_t address) { return mix64(base + address * 0x9e3779b97f4a7c15u); });
+        const uint64_t base = splitmix(uint64_t{datum.seed} << 32 | generation);
+        if (datum.pass % 2 == 1) return use([=](uint64_t address) { return bf16_values(splitmix(base ^ address)); });
+        return use([=](uint64_t address) { return splitmix(base + address * SplitMix::step); });
     }
     case Pattern::switching: {
         constexpr uint64_t words[4][2] = {{0x5aa5a55a5aa5a55au, 0x5aa5a55a5aa5a55au},

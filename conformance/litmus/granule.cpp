@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "conformance/measure/splitmix.hpp"
+
 namespace hbf::litmus {
 namespace {
 
@@ -14,15 +16,9 @@ std::atomic_ref<uint64_t> word_at(const std::byte *at) {
     return std::atomic_ref<uint64_t>(*const_cast<uint64_t *>(reinterpret_cast<const uint64_t *>(at)));
 }
 
-uint64_t mix(uint64_t bits) { // splitmix64's finish
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-    return bits ^ (bits >> 31);
-}
-
 // Word 0 is the version, word 1 owner and line; the others follow from these, each in its own way.
 uint64_t filling(uint64_t version, uint64_t place, uint64_t number) {
-    return mix(version * 0x9e3779b97f4a7c15u + place + (number << 56));
+    return splitmix(version * SplitMix::step + place + (number << 56));
 }
 
 uint64_t place_of(uint64_t owner, uint64_t line) {

@@ -9,7 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-tl::expected<fs::path, std::string> find(const char *installed, const char *built) {
+tl::expected<fs::path, std::string> find(const std::string &installed, const std::string &built,
+                                         const char *remedy = "is not there; remedy: install hbf again") {
     std::error_code error;
     const fs::path folder = library_folder(), here = folder / "hbf" / installed;
     if (fs::is_regular_file(here, error)) return here;
@@ -19,7 +20,7 @@ tl::expected<fs::path, std::string> find(const char *installed, const char *buil
         if (fs::is_regular_file(top / built, error)) return top / built;
         return tl::unexpected(fmt::format("{} is not there; remedy: build it", (top / built).string()));
     }
-    return tl::unexpected(fmt::format("{} is not there; remedy: install hbf again", here.string()));
+    return tl::unexpected(fmt::format("{} {}", here.string(), remedy));
 }
 
 } // namespace
@@ -52,7 +53,8 @@ tl::expected<fs::path, std::string> host_plugin() {
     return find("plugins/hbf_plugin_host.so", "plugins/host/hbf_plugin_host.so");
 }
 tl::expected<fs::path, std::string> mutant_file(const std::string &name) {
-    return find(("conformance/mutants/" + name).c_str(), ("conformance/mutants/" + name).c_str());
+    return find("conformance/mutants/" + name, "conformance/mutants/" + name,
+                "is in no installation; remedy: try this mutant with the hbf of a build folder");
 }
 
 } // namespace hbf::conformance

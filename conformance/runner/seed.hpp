@@ -5,15 +5,14 @@
 #include <cstdint>
 #include <string_view>
 
+#include "conformance/measure/splitmix.hpp"
+
 namespace hbf::conformance {
 
 inline uint64_t case_seed(uint64_t base, std::string_view name) {
     uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
     for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    uint64_t z = base ^ hash; // splitmix64's finish: neighbouring bases give seeds far apart
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return splitmix(base ^ hash); // neighbouring bases give seeds far apart
 }
 
 } // namespace hbf::conformance
