@@ -25,6 +25,8 @@ for file in "$top/bin/hbf" "$lib/libhbf.so.0" "$lib/libhbf.so" "$lib/hbf/hbf-pro
     "$lib/hbf/plugins/hbf_plugin_host.so" "$top/include/hbf/abi.h" "$top/include/hbf/abi/plugin.h" \
     "$top/include/hbf/system.hpp" "$top/include/hbf/sdk/plugin.hpp" "$top/share/hbf/plugin.map" \
     "$top/share/hbf/template/meson.build" \
+    "$top/share/man/man1/hbf.1" "$top/share/man/man1/hbf-probe.1" "$top/share/bash-completion/completions/hbf" \
+    "$top/share/zsh/site-functions/_hbf" "$top/share/fish/vendor_completions.d/hbf.fish" \
     "$lib/pkgconfig/hbf.pc" "$lib/pkgconfig/hbf-plugin-sdk.pc"; do
     [[ -e $file ]] || wrong "missing: ${file#"$stage"}"
 done

@@ -18,7 +18,7 @@ Command completion_command() {
                           "only built or unpacked, read the script in the shell's own start file.";
     command.examples = "  eval \"$(hbf completion bash)\"  in ~/.bashrc\n"
                        "  eval \"$(hbf completion zsh)\"   in ~/.zshrc, below compinit\n"
-                       "  hbf completion fish > ~/.config/fish/completions/hbf.fish\n";
+                       "  hbf completion fish > ~/.config/fish/completions/hbf.fish  once; fish reads it by itself\n";
     command.options = {{"SHELL", Choice{shell.get(), {"bash", "zsh", "fish"}}, "SHELL", "bash, zsh or fish", true}};
     command.run = [shell] {
         print(completion_script(*shell));

@@ -38,7 +38,8 @@ class Man(unittest.TestCase):
             if shutil.which(words[0]):
                 done = subprocess.run(words, input=page, capture_output=True, text=True, timeout=60, check=False)
                 # The pages have no date, so that any day makes the same ones.
-                said = [line for line in done.stderr.splitlines() if not re.search('missing date|see above the output', line)]
+                usual = re.compile('missing date|see above the output')
+                said = [line for line in done.stderr.splitlines() if not usual.search(line)]
                 self.assertEqual(said, [], page[:200])
                 text = text or re.sub('.\x08|\x1b\\[[0-9;]*m', '', done.stdout).replace('\u2212', '-').replace('\u2010', '-')
         return text

@@ -56,8 +56,8 @@ class Manners(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         kept = {k: v for k, v in os.environ.items()
                 if not k.startswith(('HBF_', 'CLICOLOR')) and k not in ('NO_COLOR', 'COLUMNS')}
-        self.env = {**kept, 'HOME': self.folder.name, 'XDG_CACHE_HOME': self.folder.name, 'XDG_CONFIG_HOME': self.folder.name,
-                    'TERM': 'xterm'}
+        home = self.folder.name
+        self.env = {**kept, 'HOME': home, 'XDG_CACHE_HOME': home, 'XDG_CONFIG_HOME': home, 'TERM': 'xterm'}
         if PLUGINS:
             self.env['HBF_PLUGIN_PATH'] = PLUGINS
 
@@ -76,8 +76,8 @@ class Manners(unittest.TestCase):
                               stderr=subprocess.PIPE, text=True, timeout=300, check=False)
 
     def on_terminal(self, *words, columns=120, until=None, then=None, by_key=False, **env):
-        """Runs hbf on a terminal of its own. Once `until` was seen, sends the signal `then`, by the key that a person presses
-        or to the process alone. Gives exit code and what was seen."""
+        """Runs hbf on a terminal of its own. Once `until` was seen, sends the signal `then`, by the key that a person
+        presses or to the process alone. Gives exit code and what was seen."""
         child, master = pty.fork()
         if child == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 50, columns, 0, 0))
@@ -173,14 +173,16 @@ class JsonOnFailure(Manners):
     def test_a_wrong_command_line(self):
         for words, said in ((['bandwidth', '--json', '--bogus'], '--bogus'), (['bandwidth', '--json', '--csv'], 'exclude'),
                             (['bandwidth', '--json', '--profile', '/no/such'], '/no/such'),
-                            (['bandwidth', '--json', '--size'], '--size'), (['probe', '--json', '--root', '/no/such'], '/no/such'),
+                            (['bandwidth', '--json', '--size'], '--size'),
+                            (['probe', '--json', '--root', '/no/such'], '/no/such'),
                             (['version', '--json', 'x'], "'x'"), (['config', 'check', '--json'], 'FILE'),
                             (['corruption', '--json', '--device', 'nosuch'], 'nosuch'),
                             (['doctor', '--json', '--root', '/no/such'], '/no/such'),
                             (['doctor', '--json', '--check', 'memry'], 'memry'),
                             (['plugin', 'check', '--json', '/no/such'], '/no/such'),
                             (['plugin', 'new', '--json', 'No Name'], 'No Name'),
-                            (['conformance', '--json', '-'], '--device'), (['conformance', '--json=-', '--filter'], '--filter'),
+                            (['conformance', '--json', '-'], '--device'),
+                            (['conformance', '--json=-', '--filter'], '--filter'),
                             (['conformance', '--json', '-', '--plugin', '/no/such.so'], '/no/such.so'),
                             (['conformance', '--list', '--json', '-', '--filter', 'dma.copi'], 'dma.copi'),
                             (['conformance', 'mutants', '--json', '--filter', 'nothing-like-it'], 'nothing-like-it')):
@@ -324,14 +326,15 @@ class Signals(Manners):
     @needs_host
     def test_corruption(self):
         report = self.path('r.json')
-        for document in self.ended('corruption', '--time', '600', '--bytes', '1MiB', '--no-self-test', '--json', '-o', report,
-                                   until=b'dram0', report=report):
+        for document in self.ended('corruption', '--time', '600', '--bytes', '1MiB', '--no-self-test', '--json', '-o',
+                                   report, until=b'dram0', report=report):
             self.assertIn('interrupted', json.dumps(document))
 
 
 class Output(Manners):
-    SHORT = [['help'], ['--help'], ['version'], ['version', '--json'], ['config', 'show'], ['config', 'list'], ['config', 'path'],
-             ['conformance', '--list'], ['conformance', 'mutants', '--list'], ['completion', 'bash'], ['help', '--man'], ['doctor'], ['doctor', '--list'],
+    SHORT = [['help'], ['--help'], ['version'], ['version', '--json'], ['config', 'show'], ['config', 'list'],
+             ['config', 'path'], ['conformance', '--list'], ['conformance', 'mutants', '--list'], ['completion', 'bash'],
+             ['help', '--man'], ['doctor'], ['doctor', '--list'],
              ['probe', '--json'], ['conformance', '--help']]
 
     def test_a_full_disk_is_an_error(self):
