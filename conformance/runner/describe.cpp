@@ -84,6 +84,16 @@ void describe_device(const hbf_device_info &device, Facts &facts) {
     if (device.numa_node >= 0) add(facts, "numa_node", std::to_string(device.numa_node));
 }
 
+// Bytes of each table, by its own word.
+std::string table_sizes(const hbf_plugin &plugin, const Instance &device) {
+    std::string out = fmt::format("base {}, {} {}, {} {}", plugin.struct_size, HBF_EXT_TIER, device.tier_table().struct_size,
+                                  HBF_EXT_QUEUE, device.queue_table().struct_size);
+    if (const auto *table = device.coherence_table()) out += fmt::format(", {} {}", HBF_EXT_COHERENCE, table->struct_size);
+    if (const auto *table = device.kernels_table()) out += fmt::format(", {} {}", HBF_EXT_KERNELS, table->struct_size);
+    if (const auto *table = device.health_table()) out += fmt::format(", {} {}", HBF_EXT_HEALTH, table->struct_size);
+    return out;
+}
+
 void describe_instance(const Instance &device, RunRecord &out) {
     for (uint32_t i = 0; i < device.tiers().size(); ++i) {
         out.emulated |= device.tier(i).reality != HBF_REALITY_REAL;
@@ -111,6 +121,7 @@ void describe_all(const SubjectOptions &options, RunRecord &out) {
         return;
     }
     describe_device(subject.must_probe(), out.device);
+    add(out.plugin, "tables", table_sizes(subject.plugin(), subject.instance()));
     describe_instance(subject.instance(), out);
     subject.destroy_instance();
     out.verdict = "conformant";

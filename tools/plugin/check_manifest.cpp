@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "conformance/runner/programs.hpp"
 #include "core/loader/bind.hpp"
 #include "core/loader/trust.hpp"
 #include "tools/plugin/checks.hpp"
@@ -45,10 +46,20 @@ void check_arch(const Manifest &manifest, Findings &out) {
              fmt::format("add \"{}\" to arch if the library is built for it", machine));
 }
 
-std::optional<std::string> weakness(const std::filesystem::path &file) {
+namespace fs = std::filesystem;
+
+// The installation's own folder is held to what the installation is exposed to, as a host does it.
+std::optional<loader::Yardstick> yardstick_for(const fs::path &library) {
+    std::error_code error;
+    const auto own = conformance::host_plugin();
+    if (!own || library.empty() || !fs::equivalent(library.parent_path(), own->parent_path(), error)) return std::nullopt;
+    return loader::Yardstick::of({fs::canonical("/proc/self/exe", error), conformance::library_folder() / "libhbf.so.0"});
+}
+
+std::optional<std::string> weakness(const fs::path &file, const loader::Yardstick *yardstick) {
     const auto walk = loader::walk_to(file);
     if (!walk) return walk.error().message;
-    return loader::first_objection(*walk, nullptr);
+    return loader::first_objection(*walk, yardstick);
 }
 
 } // namespace
@@ -67,8 +78,9 @@ void check_manifest(const PluginFiles &files, Findings &out) {
 }
 
 bool check_trust(const PluginFiles &files, bool allow_untrusted, Findings &out) {
+    const auto yardstick = yardstick_for(files.library);
     for (const auto &file : {files.manifest, files.library}) {
-        const auto weak = file.empty() ? std::nullopt : weakness(file);
+        const auto weak = file.empty() ? std::nullopt : weakness(file, yardstick ? &*yardstick : nullptr);
         if (!weak) continue;
         const size_t at = weak->find("; remedy: ");
         const std::string evidence = weak->substr(0, at);

@@ -45,8 +45,8 @@ tl::expected<fs::path, std::string> template_folder() {
         top = top.parent_path();
         if (is_template(top / HBF_TEMPLATE_INSTALLED)) return top / HBF_TEMPLATE_INSTALLED;
     }
-    return tl::unexpected(fmt::format("the plugin template is not at {} above {}; remedy: install hbf again, with what its "
-                                      "development files hold",
+    return tl::unexpected(fmt::format("the plugin template is not at {} above {}; remedy: install HBF's development "
+                                      "files (Debian: libhbf-dev)",
                                       HBF_TEMPLATE_INSTALLED, library_folder.string()));
 }
 

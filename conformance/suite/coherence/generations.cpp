@@ -16,9 +16,11 @@ public:
     Blocks(Context &context, const Instance &device)
         : context_(context), device_(device), regions_(device), access_(device), queue_(device, 0, batch_room(device, 5)),
           random_(context.seed()), bytes_(size) {
-        for (const uint32_t tier : device.dma_tiers()) {
-            const hbf_region_info info = regions_.make(tier, size * frames_of_tier);
-            for (uint64_t i = 0; i < frames_of_tier; ++i) frames_.push_back({info, i * size});
+        const std::vector<uint32_t> tiers = device.dma_tiers();
+        const uint64_t frames = tiers.size() == 1 ? 2 * frames_of_tier : frames_of_tier; // more than there are blocks
+        for (const uint32_t tier : tiers) {
+            const hbf_region_info info = regions_.make(tier, size * frames);
+            for (uint64_t i = 0; i < frames; ++i) frames_.push_back({info, i * size});
         }
         for (uint64_t block = 0; block < count; ++block) {
             blocks_.push_back({block, 0});

@@ -68,7 +68,7 @@ TEST(Extensions, TablesLiveInTheirInstanceAndStay) {
         EXPECT_EQ(first.extension<void>(id), table) << id;
         EXPECT_NE(second.extension<void>(id), table) << id;
     }
-    EXPECT_EQ(first.tier().struct_size, HBF_TIER_EXT_MIN_SIZE);
+    EXPECT_EQ(first.tier().struct_size, HBF_TIER_EXT_MIN_SIZE + fields_ahead());
     EXPECT_EQ(first.tier().tier_count, 2u);
     EXPECT_EQ(first.tier().export_region, nullptr);
     EXPECT_EQ(first.tier().import_region, nullptr);

@@ -108,6 +108,10 @@ const hbf_plugin &plugin() {
     return *table;
 }
 
+size_t fields_ahead() {
+    return plugin().struct_size - sizeof(hbf_plugin);
+}
+
 Device::Device(OptionList options, const std::string &id) : services{sizeof services, 0, this, keep, everything} {
     std::vector<hbf_option> given;
     for (const auto &[key, value] : options) given.push_back({text(key), text(value)});

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """hbf plugin as authors meet it: what new writes and refuses, and what check says of good, bad and hostile files.
 
-Run: plugin_cli_test.py HBF GOOD_PLUGIN CHAMELEON MISSING_DEPENDENCY CC
+Run: plugin_cli_test.py HBF GOOD_PLUGIN CHAMELEON MISSING_DEPENDENCY CC SOURCE
 GOOD_PLUGIN is the template, built; CHAMELEON misbehaves as its file name says.
 """
 import json
@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 HBF, GOOD, CHAMELEON, MISSING = (os.path.abspath(path) for path in sys.argv[1:5])
-CC = shlex.split(sys.argv[5])
+CC, SOURCE = shlex.split(sys.argv[5]), os.path.abspath(sys.argv[6])
 
 MANIFEST = '''format = 1
 name = "{name}"
@@ -120,11 +120,12 @@ class Check(PluginTest):
             self.assertTrue(check['evidence'], check)
         return {(c['check'], c['verdict']): c for c in plugin['checks']}
 
-    def install(self, name, source=CHAMELEON, **values):
-        library = name + '.so'
-        shutil.copy(source, self.path(library))
-        defaults = dict(name=name, vendor='Test', version='1.9.0', library=library, abi_min='0.1', abi_max='0.1', kind='device')
-        self.write(name + '.plugin.toml', MANIFEST.format(**(defaults | values)))
+    def install(self, stem, source=CHAMELEON, **values):
+        library = stem + '.so'
+        if source != self.path(library):
+            shutil.copy(source, self.path(library))
+        defaults = dict(name=stem, vendor='Test', version='1.9.0', library=library, abi_min='0.1', abi_max='0.1', kind='device')
+        self.write(stem + '.plugin.toml', MANIFEST.format(**(defaults | values)))
         return self.path(library)
 
     def failed(self, name, check, rule, evidence, code=1, source=CHAMELEON, **values):
@@ -180,11 +181,16 @@ class Check(PluginTest):
         self.failed('create_error', 'host.serves', 'HBF-LIFE-6', 'no memory left')
 
     def test_a_machine_without_its_device_is_never_a_pass(self):
-        self.failed('answer_no_device', 'host.serves', 'HBF-LIFE-4', 'no_device', source=self.clean(), code=3)
-
-    def clean(self):
-        """The chameleon's faults come with its name; its file exports nothing and links nothing that would fail by itself."""
-        return CHAMELEON
+        library = self.path('in_c.so')
+        subprocess.run([*CC, '-std=c11', '-shared', '-fPIC', '-o', library, SOURCE + '/packaging/plugin_in_c.c',
+                        f'-I{SOURCE}/core/include', '-Wl,-z,nodelete', '-Wl,-z,now',
+                        f'-Wl,--version-script={SOURCE}/plugins/sdk/plugin.map'], check=True)
+        found = self.failed('in_c', 'host.serves', 'HBF-LIFE-4', 'no_device', code=3, source=library, version='0.1.0')
+        self.assertIn(('load.quiet', 'pass'), found)
+        self.assertIn(('table.name', 'pass'), found)
+        done = self.run_hbf('check', library)
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stdout, r'CANNOT TELL: \d+ pass, 1 warn, 0 fail, 1 cannot tell')
 
     def test_manifest_and_library_that_disagree(self):
         self.template(version='0.2.0', vendor='Other')
@@ -209,7 +215,7 @@ class Check(PluginTest):
         self.write(manifest, good + 'prioritty = 3\n')
         found = self.findings(library, 0)
         self.assertIn('did you mean "priority"', found['manifest.valid', 'warn']['evidence'])
-        for text, evidence in (('name = [', 'plugin.toml:1'), ('x' * 70000, 'more than'), ('', 'empty manifest'),
+        for text, evidence in (('name = [', 'plugin.toml:1'), ('x' * 70000, 'larger than 65536 bytes'), ('', 'empty manifest'),
                                (good.replace('format = 1', 'format = 2'), ':1:')):
             self.write(manifest, text)
             found = self.findings(manifest, 1)

@@ -79,7 +79,7 @@ void a_refused_batch_leaves_nothing() {
                  {fill(a, 0, 0, 0, 1), HBF_INVALID},
                  {fill(a, 0, 8, 0, 3), HBF_INVALID},
                  {copy(a, 0, a, 100, 200), HBF_INVALID},
-                 {copy(a, 0, a + 1, 0, 8), HBF_INVALID},
+                 {copy(a, 0, a ^ (uint64_t{1} << 40), 0, 8), HBF_INVALID},
                  {flags, HBF_INVALID},
                  {checked, HBF_UNSUPPORTED},
                  {launch, HBF_UNSUPPORTED},
