@@ -97,10 +97,31 @@ std::string cases_html(const RunRecord &run) {
     return out + "</table>\n";
 }
 
+std::string preflight_html(const RunRecord &run) {
+    if (run.preflight.findings.empty()) return {};
+    std::string out =
+        "<h2>The machine before the run</h2>\n<table>\n<tr><th>check</th><th>verdict</th><th>what was found</th></tr>\n";
+    for (const PreflightFinding &finding : run.preflight.findings) {
+        const bool bad = finding.verdict == "fail", open = finding.verdict == "warn" || finding.verdict == "cannot_tell";
+        std::string found = e(finding.found);
+        if (bad || finding.verdict == "warn")
+            found += fmt::format("<br><span class=\"dim\">{}; remedy: {}</span>", e(finding.why), e(finding.remedy));
+        out += fmt::format("<tr><td class=\"code\">{}</td><td class=\"{}\">{}</td><td>{}</td></tr>\n", e(finding.id),
+                           bad                         ? "bad"
+                           : open                      ? "open"
+                           : finding.verdict == "pass" ? "pass"
+                                                       : "dim",
+                           e(finding.verdict), found);
+    }
+    return out + "</table>\n";
+}
+
 std::string first_screen(const RunRecord &run) {
     std::string out;
     for (const std::string &banner : banners(run)) out += fmt::format("<p class=\"banner\">{}</p>\n", e(banner));
     out += fmt::format("<h1 id=\"verdict\" class=\"{}\">{}</h1>\n", verdict_colour(run), e(headline(run)));
+    for (const std::string &failure : preflight_failures(run))
+        out += fmt::format("<p class=\"bad\">preflight failed: {}</p>\n", e(failure));
     const auto trouble = troubled(run);
     for (const CaseRecord *record : trouble) out += trouble_html(*record);
     out += fmt::format("<p>{}</p>\n", e(subject_line(run)));
@@ -108,6 +129,7 @@ std::string first_screen(const RunRecord &run) {
                        e(format_duration(run.duration_s)), e(run.started), e(run.suite_version));
     if (!run.self_test.empty())
         out += fmt::format("<p class=\"{}\">{}</p>\n", run.self_test_passed ? "good" : "bad", e(run.self_test));
+    if (!run.preflight.summary.empty()) out += fmt::format("<p>preflight: {}</p>\n", e(run.preflight.summary));
     if (!run.bound.empty()) out += fmt::format("<p>corruption: {}</p>\n", e(run.bound));
     for (const std::string &counter : grown_counters(run))
         out += fmt::format("<p class=\"open\">counter grew: {}</p>\n", e(counter));
@@ -147,6 +169,7 @@ std::string report_html(const RunRecord &run) {
     out += first_screen(run);
     out += "<h2>Groups</h2>\n" + groups_html(run) + plots_html(plots);
     out += "<h2>Cases</h2>\n" + cases_html(run);
+    out += preflight_html(run);
     out += "<h2>What was tested</h2>\n" + facts_html("Plugin", run.plugin) + facts_html("Device", run.device) +
            facts_html("Limits and capabilities", run.limits) + facts_html("Host", run.host);
     out += fmt::format("<h3>Command line</h3>\n<pre>{}</pre>\n", e(fmt::format("{}", fmt::join(run.command_line, " "))));

@@ -105,6 +105,10 @@ std::string report_junit(const RunRecord &run) {
     property("profile", run.profile);
     property("self_test", run.self_test);
     property("corruption_bound", run.bound);
+    property("preflight", run.preflight.summary);
+    for (const PreflightFinding &finding : run.preflight.findings)
+        if (finding.verdict == "fail" || finding.verdict == "warn")
+            property("preflight." + finding.id, fmt::format("{}: {}", finding.verdict, finding.found));
     for (const auto &[key, value] : run.plugin) property("plugin." + key, value);
     for (const auto &[key, value] : run.device) property("device." + key, value);
 

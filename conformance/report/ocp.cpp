@@ -63,6 +63,10 @@ void step(OcpLines &lines, size_t id, const CaseRecord &record) {
                                                                      : "COMPLETE"}}));
 }
 
+Json log_entry(const char *severity, const std::string &text) {
+    return Json::object({{"severity", severity}, {"message", text}});
+}
+
 Json infos(const std::string &kind, const std::vector<std::string> &names) {
     auto out = Json::array();
     for (size_t i = 0; i < names.size(); ++i)
@@ -84,6 +88,9 @@ std::string report_ocp(const RunRecord &run) {
                                             {"commandLine", fmt::format("{}", fmt::join(run.command_line, " "))},
                                             {"parameters", parameters},
                                             {"dutInfo", dut}}));
+    if (!run.preflight.summary.empty()) lines.run("log", log_entry("INFO", "preflight: " + run.preflight.summary));
+    for (const std::string &failure : preflight_failures(run))
+        lines.run("log", log_entry("WARNING", "preflight failed: " + failure));
     for (size_t i = 0; i < run.cases.size(); ++i) step(lines, i, run.cases[i]);
     const int code = exit_code(run);
     const bool decided = !run.interrupted && (code == 0 || code == 1);

@@ -52,7 +52,8 @@ class Files(unittest.TestCase):
             self.assertEqual(set(report) - set(schema["properties"]), set(), "a member that the schema does not describe")
             for case in report["cases"]:
                 self.assertEqual(set(case) - set(schema["$defs"]["case"]["properties"]), set())
-        for change in ({"seed": 42}, {"schema_version": 2}, {"verdict": "fine"}, {"cases": [{}]}):
+        for change in ({"seed": 42}, {"schema_version": 2}, {"verdict": "fine"}, {"cases": [{}]},
+                       {"preflight": {"summary": "", "findings": [{"id": "x"}]}}):
             with self.assertRaises(jsonschema.ValidationError):
                 jsonschema.validate({**report, **change}, schema)
 

@@ -34,6 +34,19 @@ TEST(Report, TextSaysVerdictCaseFaultTierAndAddress) {
     EXPECT_THAT(text, Not(HasSubstr("\x1b[31m"))) << "a plugin's text must not steer the terminal";
 }
 
+TEST(Report, APreflightThatFailedIsOnEveryFirstScreenAndChangesNoVerdict) {
+    const RunRecord run = clean_run(1);
+    const std::string failed = "preflight failed", found = "iommu.translation: addresses of 0000:02:00.0";
+    const std::string text = report_text(run), html = report_html(run), ocp = report_ocp(run);
+    EXPECT_LT(text.find(found), text.find("group "));
+    EXPECT_LT(html.find(failed + ": " + found), html.find("<h2>"));
+    EXPECT_THAT(html, AllOf(HasSubstr("&lt;are&gt;"), HasSubstr("boot with iommu=pt")));
+    EXPECT_THAT(ocp, HasSubstr(failed + ": " + found));
+    EXPECT_THAT(report_junit(run), HasSubstr("<property name=\"preflight.iommu.translation\" value=\"fail: addresses"));
+    EXPECT_EQ(exit_code(run), 0);
+    EXPECT_THAT(text, AllOf(HasSubstr("preflight: doctor: 1 pass"), HasSubstr("\nCONFORMANT: ")));
+}
+
 TEST(Report, TextListsWhatPassedOnlyWhenAsked) {
     EXPECT_THAT(report_text(clean_run(1)), Not(HasSubstr("tier.alloc.zero_size_rejected")));
     EXPECT_THAT(report_text(clean_run(1), {.all_cases = true}), HasSubstr("tier.alloc.zero_size_rejected"));

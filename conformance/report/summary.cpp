@@ -112,4 +112,11 @@ std::vector<std::string> grown_counters(const RunRecord &run) {
     return out;
 }
 
+std::vector<std::string> preflight_failures(const RunRecord &run) {
+    std::vector<std::string> out;
+    for (const PreflightFinding &finding : run.preflight.findings)
+        if (finding.verdict == "fail") out.push_back(fmt::format("{}: {}", finding.id, finding.found));
+    return out;
+}
+
 } // namespace hbf::conformance

@@ -33,4 +33,7 @@ std::string fact(const Facts &facts, const std::string &key);         // "" if t
 // Counters that grew during the run: "edac.mc0.ce_count: 0 -> 3".
 std::vector<std::string> grown_counters(const RunRecord &run);
 
+// "iommu.translation: addresses of ... are translated": what the checks before the run found to fail.
+std::vector<std::string> preflight_failures(const RunRecord &run);
+
 } // namespace hbf::conformance

@@ -79,6 +79,9 @@ std::string report_text(const RunRecord &run, const TextOptions &options) {
     out += printable(subject_line(run)) + "\n";
     out += fmt::format("profile {}, seed {:#x}, {}\n\n", printable(run.profile), run.seed, format_duration(run.duration_s));
 
+    for (const std::string &failure : preflight_failures(run))
+        out += coloured("preflight failed", Colour::red) + " " + line("", failure);
+    if (!preflight_failures(run).empty()) out += "\n";
     const auto trouble = troubled(run);
     for (size_t i = 0; i < trouble.size(); ++i)
         out += i < most_shown ? case_text(*trouble[i])
@@ -94,6 +97,7 @@ std::string report_text(const RunRecord &run, const TextOptions &options) {
     if (!trouble.empty() || options.all_cases) out += "\n";
     out += group_table(run) + "\n";
     for (const std::string &counter : grown_counters(run)) out += line("counter grew: ", counter);
+    out += line("preflight: ", run.preflight.summary);
     out += line("", run.self_test);
     out += line("corruption: ", run.bound);
     const Colour colour = run.verdict == "conformant"       ? Colour::green

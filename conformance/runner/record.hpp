@@ -31,6 +31,18 @@ struct CaseRecord {
     std::string replay;    // the one command that runs just this again
 };
 
+// What hbf doctor found on the machine before the run: it stands beside the verdict and does not change it.
+struct PreflightFinding {
+    std::string id, title; // "iommu.translation"
+    std::string verdict;   // "pass", "warn", "fail", "not_applicable", "cannot_tell"
+    std::string found, why, remedy;
+    std::vector<std::string> evidence; // "PATH: VALUE"
+};
+struct Preflight {
+    std::string summary; // "doctor: 40 pass, 1 warn, ..."; "" if it was left out
+    std::vector<PreflightFinding> findings;
+};
+
 using Facts = std::vector<std::pair<std::string, std::string>>; // in the order they are shown
 
 struct RunRecord {
@@ -48,6 +60,7 @@ struct RunRecord {
     Facts device;          // id, name, driver, pci_address, reality
     Facts limits;          // tiers with capacity, granule, alignment, ...; queue limits; domains; capabilities
     Facts inject;          // what faults were asked for; empty in earnest
+    Preflight preflight;
     std::vector<std::pair<std::string, uint64_t>> health_before, health_after; // counters of device and host (EDAC, AER)
     std::string self_test;                                                     // "self-test: 12/12 injected faults found"
     bool self_test_passed = false;

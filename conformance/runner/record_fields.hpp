@@ -69,6 +69,21 @@ void fields(auto &archive, Of<CaseRecord> auto &c) {
     archive("log", c.log);
 }
 
+void fields(auto &archive, Of<PreflightFinding> auto &f) {
+    archive("id", f.id);
+    archive("title", f.title);
+    archive("verdict", f.verdict);
+    archive("found", f.found);
+    archive("why", f.why);
+    archive("remedy", f.remedy);
+    archive("evidence", f.evidence);
+}
+
+void fields(auto &archive, Of<Preflight> auto &p) {
+    archive("summary", p.summary);
+    archive("findings", p.findings);
+}
+
 void fields(auto &archive, Of<RunRecord> auto &r) {
     archive("suite_version", r.suite_version);
     archive("suite_revision", r.suite_revision);
@@ -86,6 +101,7 @@ void fields(auto &archive, Of<RunRecord> auto &r) {
     archive("device", r.device);
     archive("limits", r.limits);
     archive("inject", r.inject);
+    archive("preflight", r.preflight);
     archive("health_before", r.health_before);
     archive("health_after", r.health_after);
     archive("self_test", r.self_test);

@@ -11,7 +11,8 @@ namespace hbf::conformance {
 namespace {
 
 template <class T>
-concept Record = Of<T, Metric> || Of<T, Series> || Of<T, Series::Point> || Of<T, Evidence> || Of<T, CaseRecord>;
+concept Record = Of<T, Metric> || Of<T, Series> || Of<T, Series::Point> || Of<T, Evidence> || Of<T, CaseRecord> ||
+                 Of<T, Preflight> || Of<T, PreflightFinding>;
 
 template <Record T>
 Json encode(const T &value);

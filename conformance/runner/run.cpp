@@ -85,6 +85,7 @@ private:
         run_.suite_version = HBF_RUNNER_VERSION;
         run_.suite_revision = options_.revision;
         run_.command_line = options_.command_line;
+        run_.preflight = options_.preflight;
         run_.started = utc("%Y-%m-%dT%H:%M:%SZ");
         run_.profile = to_string(options_.filter.profile);
         // Within 32 bits, so that it is easy to read, say and type again.

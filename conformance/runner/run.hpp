@@ -28,6 +28,7 @@ struct RunOptions {
     std::vector<Waiver> waivers;
     bool self_test = true;
     std::vector<std::string> command_line;
+    Preflight preflight;  // what was found on the machine before, for the record
     std::string revision; // git id of this build, "" unknown
     // From programs.hpp; a test brings its own.
     std::filesystem::path case_program, wrapper;

@@ -33,6 +33,21 @@ RunRecord frame() {
     run.plugin = {{"path", "/opt/acme/a.so"}, {"sha256", std::string(64, 'a')}, {"name", "acme"}, {"version", "1.0.0"}};
     run.device = {{"id", "gpu0"}, {"name", "Acme X"}, {"driver", "acme 12"}, {"reality", "real"}};
     run.limits = {{"tier.vram0.capacity", "1 GiB"}};
+    run.preflight.summary = "doctor: 1 pass, 0 warn, 1 fail, 0 not applicable, 0 cannot tell";
+    run.preflight.findings = {{"iommu.translation",
+                               "peers use memory's own addresses",
+                               "fail",
+                               "addresses of 0000:02:00.0 <are> translated",
+                               "transfers may vanish",
+                               "boot with iommu=pt",
+                               {"/sys/kernel/iommu_groups/3/type: DMA-FQ"}},
+                              {"numa.balancing",
+                               "the kernel moves no pages",
+                               "pass",
+                               "pages stay where they were put",
+                               "latency",
+                               "switch it off",
+                               {}}};
     run.health_before = {{"edac.mc0.ce_count", 1}};
     run.health_after = {{"edac.mc0.ce_count", 4}};
     run.self_test = "self-test: 12/12 injected faults found";
