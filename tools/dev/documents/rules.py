@@ -58,10 +58,13 @@ def bounds(build):
               'a run of 25 seconds and more becomes six small samples'),
         Bound(short + r'.*\bbandwidth\b.*--latency',
               adding('--tier dram0 --size 4MiB --samples 6 --warm-up 0.01 --time 6'), 'one tier, a few seconds'),
-        Bound(short + r'.*\bcorruption\b(?!.*--help).*--time \S+', replacing(r'--time \S+', '--time 1 --bytes 1MiB'),
-              'half a minute and more becomes a second'),
-        Bound(short + r'.*\bcorruption\b(?!.*(?:--help|--time|--iterations|--rate))', adding('--time 1 --bytes 1MiB'),
-              'half a minute becomes a second'),
+        # Until each pattern was over each pair once, however busy the machine is.
+        Bound(short + r'.*\bcorruption\b(?!.*--help).*--time \S+',
+              replacing(r'--time \S+', '--iterations 1 --bytes 256KiB'), 'half a minute and more becomes one round'),
+        Bound(short + r'.*\bcorruption\b.*--inject (?!.*--iterations)',
+              adding('--iterations 1 --bytes 64KiB --pairs "dram0->hbf0"'), 'half a minute becomes one round of one pair'),
+        Bound(short + r'.*\bcorruption\b(?!.*(?:--help|--time|--iterations|--rate))',
+              adding('--iterations 1 --bytes 256KiB'), 'half a minute becomes one round'),
         Bound(short + r'.*\bcorruption\b.*--rate \S+', replacing(r'--rate \S+', '--rate 1e-8 --bytes 1MiB'),
               'excluding a small rate takes hours'),
         Bound(short + r'.*\bconformance\b(?!.*(?:--help|--filter|--list|mutants|diff|statement|package|verify)).*'
