@@ -95,7 +95,10 @@ def make_place(root, build, name, work, home):
         for folder in root.iterdir():
             if not folder.name.startswith(('.', 'build')):
                 (work / folder.name).symlink_to(folder)
-        (work / 'build').symlink_to(build)
+        (work / 'build').mkdir()  # a folder of its own, so that nothing is written into the real one
+        for entry in build.iterdir():
+            if entry.is_dir():
+                (work / 'build' / entry.name).symlink_to(entry)
     (home / 'bin').mkdir(parents=True)
     (home / 'bin/hbf').symlink_to(build / 'tools/hbf')
     (home / '.ssh').mkdir(mode=0o700)
