@@ -59,7 +59,7 @@ dev_deb() {
     rm -f -- "$out"/*.deb
     mv "$root"/build-deb/*.deb "$out/"
     if have lintian; then
-        lintian --fail-on error,warning --tag-display-limit 0 "$root"/build-deb/*.changes >&2 || code=1
+        lintian --allow-root --fail-on error,warning --tag-display-limit 0 "$out"/*.deb >&2 || code=1
     fi
     rm -rf -- "$root/build-deb"
     (cd "$out" && for deb in *.deb; do note "$out/$deb: $(($(stat -c %s "$deb") >> 10)) KiB"; done)
