@@ -24,6 +24,7 @@
 #include "tools/bandwidth/environment.hpp"
 #include "tools/commands.hpp"
 #include "tools/conformance/commands.hpp"
+#include "tools/doctor/doctor.hpp"
 #include "tools/offers.hpp"
 #include "tools/signals.hpp"
 #include "tools/without_root.hpp"
@@ -38,7 +39,7 @@ struct Options {
     std::vector<std::string> filter, skip, mask, options;
     std::string json, junit, ocp, html;
     uint64_t repeat = 1;
-    bool list = false, in_process = false, all = false;
+    bool list = false, in_process = false, all = false, no_preflight = false;
 };
 
 struct Report {
@@ -222,6 +223,19 @@ RunHooks hooks() {
     return out;
 }
 
+Preflight preflight() {
+    Preflight out;
+    const auto examination = doctor::preflight();
+    out.summary = examination.summary();
+    for (const doctor::Finding &finding : examination.findings) {
+        PreflightFinding one{
+            finding.id, finding.title, std::string(id_of(finding.verdict)), finding.found, finding.why, finding.remedy, {}};
+        for (const doctor::Seen &seen : finding.evidence) one.evidence.push_back(seen.path + ": " + seen.value);
+        out.findings.push_back(std::move(one));
+    }
+    return out;
+}
+
 int run_conformance(const Options &o) {
     const auto program = case_program();
     if (!program) return refuse(Exit::error, program.error());
@@ -251,6 +265,7 @@ int run_conformance(const Options &o) {
     if (o.in_process) return become_case(*options);
     say_without_root();
 
+    if (!o.no_preflight) options->preflight = preflight();
     const auto run = run_suite(*options, hooks());
     clear_progress();
     if (!run && interrupted()) return interrupted_exit_code(); // before there was anything to report
@@ -282,6 +297,7 @@ std::vector<Option> conformance_options(Options &o) {
         {"--waivers", &o.waivers, "FILE", "known failures, with owner, reason and expiry (TOML)", false, how},
         {"--inject", &o.inject, "FAULTS", "put faults between suite and device; 'help' lists them", false, how,
          Offer::by_name, fault_names},
+        {"--no-preflight", &o.no_preflight, "", "do not look at the machine first (hbf doctor)", false, how},
         {"--json", &o.json, "FILE", "everything, as JSON; '-' is stdout, for the others too", false, output},
         {"--junit", &o.junit, "FILE", "JUnit XML", false, output},
         {"--ocp", &o.ocp, "FILE", "OCP diagnostics JSON lines", false, output},

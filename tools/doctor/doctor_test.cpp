@@ -150,7 +150,7 @@ TEST(Doctor, MoreThatIsNotAsItShouldBe) {
         Verdict verdict;
     };
     for (const Wrong &wrong : {
-             Wrong{"usr/lib/x86_64-linux-gnu/libcuda.so.550.54", "", "accelerator.library", Verdict::fail},
+             Wrong{"usr/lib/x86_64-linux-gnu/libcuda.so.550.54", "", "accelerator.driver_library", Verdict::fail},
              Wrong{"sys/bus/pci/devices/0000:02:00.0/aer_dev_fatal", "DLP 1\nTOTAL_ERR_FATAL 1\n", "pci.errors",
                    Verdict::fail},
              Wrong{"sys/bus/pci/devices/0000:02:00.0/current_link_speed", "2.5 GT/s PCIe\n", "pci.link_speed",

@@ -162,6 +162,11 @@ void Look::fix(std::string command, std::string changes, bool lasts) {
     fixes_.push_back({std::move(command), std::move(changes), lasts});
 }
 
+void Look::fix_boot(const std::string &parameter, std::string changes) {
+    fix(fmt::format("sed -i 's/^GRUB_CMDLINE_LINUX=\"/&{} /' /etc/default/grub && update-grub", parameter),
+        fmt::format("{}; takes effect with the next boot", changes), true);
+}
+
 void Look::fix_sysctl(const std::string &name, const std::string &value, const std::string &changes) {
     fix(fmt::format("sysctl -w {}={}", name, value), changes);
     fix(fmt::format("echo '{} = {}' >> /etc/sysctl.d/90-hbf.conf", name, value), changes + ", from the next boot on", true);

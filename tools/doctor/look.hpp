@@ -55,6 +55,7 @@ public:
 
     void seen(std::string path, std::string value); // evidence that is no file's text
     void fix(std::string command, std::string changes, bool lasts = false);
+    void fix_boot(const std::string &parameter, std::string changes); // a parameter of the kernel
     void fix_sysctl(const std::string &name, const std::string &value,
                     const std::string &changes); // now, and from the next boot on
 

@@ -14,8 +14,8 @@ struct Vendor {
     uint16_t pci;                 // vendor number
     bool display_is_accelerator;  // its graphics cards compute too (class 0300)
     std::string_view driver_file; // where its kernel driver says its version, "" nowhere
-    std::string_view library; // its user-space library's file, up to the version: must be the driver's; "" not bound to it
-    std::string_view links;   // what joins its devices: "NVLink"
+    std::string_view soname; // its user-space library's file, up to the version: must be the driver's; "" not bound to it
+    std::string_view links;  // what joins its devices: "NVLink"
     std::string_view links_tell; // the command that shows whether all of them are up
     std::string_view ecc_tell, partition_tell;
 };

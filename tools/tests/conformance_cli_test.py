@@ -56,6 +56,9 @@ class Conformance(unittest.TestCase):
         self.assertEqual(report['verdict'], 'conformant')
         self.assertTrue(report['emulated'])
         self.assertEqual(report['plugin']['path'], os.path.realpath(SIM))
+        self.assertRegex(report['preflight']['summary'], r'^doctor: \d+ pass, ')
+        self.assertIn('preflight: ' + report['preflight']['summary'], done.stdout)
+        self.assertIn('kernel.version', [finding['id'] for finding in report['preflight']['findings']])
         self.assertRegex(report['plugin']['sha256'], r'^[0-9a-f]{64}$')
         for case in report['cases']:
             self.assertGreater(case['checks'], 0, case)
@@ -65,6 +68,10 @@ class Conformance(unittest.TestCase):
             self.assertTrue(all(json.loads(line) for line in file))
         with open(paths['html'], encoding='utf-8') as file:
             self.assertIn('CONFORMANT: ', file.read())
+
+    def test_the_machine_need_not_be_looked_at(self):
+        report = self.report('--plugin', SIM, *ONE, '--no-preflight')
+        self.assertEqual(report['preflight'], {'summary': '', 'findings': []})
 
     def test_the_same_seed_gives_each_case_its_seed_alone_and_among_others(self):
         alone = self.report('--plugin', SIM, *ONE, '--seed', '77')['cases'][0]

@@ -34,7 +34,7 @@ void library(Look &look) {
     const auto devices = accelerators(look);
     if (!any(look, devices, accelerator_word)) return;
     for (const Vendor &vendor : vendors()) {
-        if (vendor.library.empty() ||
+        if (vendor.soname.empty() ||
             std::none_of(devices.begin(), devices.end(), [&](const Pci &pci) { return pci.vendor == vendor.pci; }))
             continue;
         std::string driver_version;
@@ -42,15 +42,15 @@ void library(Look &look) {
         std::vector<std::string> libraries;
         for (const char *folder : {"usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64", "usr/lib"})
             for (const std::string &name : look.entries(folder))
-                if (name.starts_with(vendor.library) && name.find('.', vendor.library.size()) != std::string::npos) {
-                    libraries.push_back(name.substr(vendor.library.size()));
+                if (name.starts_with(vendor.soname) && name.find('.', vendor.soname.size()) != std::string::npos) {
+                    libraries.push_back(name.substr(vendor.soname.size()));
                     look.seen(look.full(std::string(folder) + "/" + name), "version " + libraries.back());
                 }
         if (driver_version.empty())
             look.cannot_tell(fmt::format("{}: the kernel driver's version is not known", vendor.name));
         else if (libraries.empty())
             look.cannot_tell(
-                fmt::format("{}: its library {}VERSION is in none of the usual folders", vendor.name, vendor.library));
+                fmt::format("{}: its library {}VERSION is in none of the usual folders", vendor.name, vendor.soname));
         for (const std::string &version : libraries) {
             if (driver_version.empty()) break;
             if (version == driver_version)
@@ -154,7 +154,7 @@ constexpr std::array checks = {
     Check{"accelerator.driver", "every accelerator has its driver", "sys/bus/pci/devices/*/driver",
           "a device without a driver has no plugin", "load its kernel module; look at the kernel's log for why it is not",
           driver},
-    Check{"accelerator.library", "library and kernel driver belong together",
+    Check{"accelerator.driver_library", "library and kernel driver belong together",
           "proc/driver/nvidia/version, names in usr/lib*",
           "a library of another version refuses to work, or a program finds the wrong one first",
           "install both of one version, and load the kernel module anew (or reboot)", library},

@@ -90,9 +90,7 @@ void online(Look &look) {
                   ? "new memory stays offline until somebody asks for it"
                   : fmt::format("new memory is taken by the kernel itself ({}) and cannot be given back", *policy));
     look.fix("echo online_movable > /" + file, "memory that is added from now on");
-    look.fix(
-        "add memhp_default_state=online_movable to GRUB_CMDLINE_LINUX in /etc/default/grub, then: update-grub && reboot",
-        "the same, from the next boot on", true);
+    look.fix_boot("memhp_default_state=online_movable", "the same");
 }
 
 void performance(Look &look) {

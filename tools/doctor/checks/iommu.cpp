@@ -29,8 +29,8 @@ std::optional<bool> translated(Look &look, const Pci &pci) {
 }
 
 void advise(Look &look) {
-    look.fix("add iommu=pt to GRUB_CMDLINE_LINUX in /etc/default/grub, then: update-grub && reboot",
-             "the kernel's command line; devices of the host use memory's own addresses, guests stay separate", true);
+    look.fix_boot("iommu=pt",
+                  "the kernel's command line; devices of the host use memory's own addresses, guests stay separate");
 }
 
 void translation(Look &look) {

@@ -94,8 +94,7 @@ void zeroed_pages(Look &look) {
         if (!set) return look.pass("pages are not cleared when they are given out, by the kernel's own default");
         look.warn("the kernel clears every page when it gives it out, by its own default");
     }
-    look.fix("add init_on_alloc=0 to GRUB_CMDLINE_LINUX in /etc/default/grub, then: update-grub && reboot",
-             "the kernel's command line; a protection against reading old data is given up", true);
+    look.fix_boot("init_on_alloc=0", "the kernel's command line; a protection against reading old data is given up");
 }
 
 constexpr std::array checks = {

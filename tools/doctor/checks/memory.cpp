@@ -41,8 +41,7 @@ void transparent(Look &look) {
     look.warn(*mode == "always" ? "transparent huge pages for everyone: pages are moved together behind a program's back"
                                 : "no transparent huge pages, also where a program asks for them");
     look.fix("echo madvise > /" + thp + "enabled", "transparent huge pages only where a program asks");
-    look.fix("add transparent_hugepage=madvise to GRUB_CMDLINE_LINUX in /etc/default/grub, then: update-grub && reboot",
-             "the same, from the next boot on", true);
+    look.fix_boot("transparent_hugepage=madvise", "the same");
 }
 
 void compaction(Look &look) {

@@ -64,8 +64,7 @@ void timeout(Look &look) {
     if (*seconds >= 10 && *seconds <= UINT32_MAX) return look.pass(fmt::format("a request may take {} s", *seconds));
     if (*seconds == 0 || *seconds > UINT32_MAX) return look.garbled(file, "a number of seconds");
     look.warn(fmt::format("a request may take only {} s: a drive that cleans up is taken for lost", *seconds));
-    look.fix("add nvme_core.io_timeout=30 to GRUB_CMDLINE_LINUX in /etc/default/grub, then: update-grub && reboot",
-             "the kernel's command line", true);
+    look.fix_boot("nvme_core.io_timeout=30", "the kernel's command line");
 }
 
 constexpr std::array checks = {
