@@ -127,7 +127,8 @@ def main():
     if len(sys.argv) != 5:
         print(__doc__)
         return 2
-    build, source, prefix, newer_core = sys.argv[1:]
+    build, source, newer_core = (os.path.abspath(sys.argv[n]) for n in (1, 2, 4))
+    prefix = sys.argv[3]
     with tempfile.TemporaryDirectory(prefix='hbf-guide-') as folder:
         work = pathlib.Path(folder)
         (work / 'author').mkdir()
