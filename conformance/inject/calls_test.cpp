@@ -245,5 +245,24 @@ TEST(Process, TheLogIsFlooded) {
     EXPECT_GE(device.log.size(), 6u);
 }
 
+TEST(Calls, ASuccessIsDenied) {
+    Wrapped device("success-denied,call=free,to=busy");
+    const hbf_region region = device.alloc(64).region;
+    EXPECT_EQ(device.free(region).status, HBF_BUSY);
+    EXPECT_EQ(device.free(region).status, HBF_INVALID) << "it was freed all the same";
+}
+
+TEST(Calls, ASuccessGivesNothing) {
+    EXPECT_EQ(Wrapped("nothing-given,call=create").instance, nullptr);
+    EXPECT_EQ(Wrapped("nothing-given,call=create").answer.status, HBF_OK);
+    EXPECT_EQ(Wrapped("nothing-given").alloc(64).region, 0u);
+    EXPECT_EQ(Wrapped("nothing-given,call=queue").make_queue(), nullptr);
+    EXPECT_LT(Wrapped("region-facts-wrong").alloc(64).size, 64u);
+    EXPECT_EQ(Wrapped("region-facts-wrong,what=unmapped").alloc(64).address, nullptr);
+    EXPECT_EQ(Wrapped("table-wrong").queue, nullptr);
+    Wrapped small("table-wrong,what=short");
+    EXPECT_LT(small.queue->struct_size, HBF_QUEUE_EXT_MIN_SIZE);
+}
+
 } // namespace
 } // namespace hbf::inject::testing

@@ -2,6 +2,7 @@
 // Faults of order, completion and failure.
 #include <chrono>
 #include <cstring>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -203,6 +204,47 @@ TEST(Completion, AFullQueueDropsABatch) {
         lost += bytes(scene.a)[0] == 0;
     }
     EXPECT_EQ(lost, 1u);
+}
+
+TEST(Completion, WhatPollTellsOtherwise) {
+    Scene behind("poll-wrong"), none("poll-wrong,what=none"), failed("poll-wrong,what=failed,after=1"), well("");
+    for (Scene *scene : {&behind, &none, &failed, &well}) {
+        const uint64_t value = scene->submit({fill(scene->a, 0, 4096, 1)});
+        EXPECT_EQ(scene->device.wait(scene->queue, value).status, HBF_OK);
+    }
+    EXPECT_EQ(behind.device.poll(behind.queue).completed, 0u);
+    EXPECT_EQ(none.device.poll(none.queue).completed, 0u);
+    EXPECT_EQ(failed.device.poll(failed.queue).failed, 0u);
+    EXPECT_EQ(failed.device.poll(failed.queue).failed, 1u);
+    EXPECT_EQ(well.device.poll(well.queue).completed, 1u);
+    Scene told("value-told-wrong,count=1");
+    EXPECT_EQ(told.submit({}), 2u);
+    EXPECT_EQ(told.submit({}), 2u);
+}
+
+TEST(Completion, AFailureToldOtherwise) {
+    const auto after_failure = [](const std::string &fault) {
+        Scene scene("device-error,count=1;" + fault);
+        scene.device.wait(scene.queue, scene.submit({fill(scene.a, 0, 64, 1)}));
+        const Answer why = scene.device.failure(scene.queue), again = scene.device.failure(scene.queue);
+        const hbf_progress now = scene.device.poll(scene.queue);
+        scene.device.wait(scene.queue, scene.submit({fill(scene.a, 0, 64, 1)}));
+        const hbf_progress then = scene.device.poll(scene.queue);
+        hbf_queue *const other = scene.device.make_queue();
+        scene.submit({}, other);
+        scene.device.wait(other, scene.submit({wait_for(other, 1)}, other));
+        return std::tuple(now.status, now.failed, then.completed, why.message, again.message == why.message,
+                          scene.device.poll(other).failed);
+    };
+    const auto well = after_failure("failure-spreads,count=1");
+    EXPECT_EQ(std::get<0>(well), HBF_DATA_LOSS);
+    EXPECT_EQ(std::get<5>(well), 2u) << "the other queue's";
+    EXPECT_EQ(std::get<0>(after_failure("failed-value-internal,to=ok")), HBF_OK);
+    EXPECT_GT(std::get<0>(after_failure("failed-value-internal,to=unknown")), HBF_INTERNAL);
+    EXPECT_EQ(std::get<1>(after_failure("failed-value-moves")), 2u);
+    EXPECT_EQ(std::get<2>(after_failure("failed-queue-stops")), 1u);
+    EXPECT_EQ(std::get<3>(after_failure("failure-without-place,what=message")), "");
+    EXPECT_FALSE(std::get<4>(after_failure("failure-without-place,what=changes")));
 }
 
 } // namespace

@@ -28,6 +28,8 @@ int list_mutants(bool json) {
                                     {"description", mutant.description},
                                     {"base", to_string(mutant.base)},
                                     {"fault", mutant.fault},
+                                    {"given", mutant.given},
+                                    {"variant", mutant.variant},
                                     {"killers", Json::array_of(mutant.killers)}}));
         print(Json::object({{"schema_version", 1}, {"mutants", list}}).dump());
         return good;
@@ -55,11 +57,12 @@ int run_mutants_command(const MutantsCommand &command) {
     matrix->disagreements.insert(matrix->disagreements.end(), differences.begin(), differences.end());
     print(command.json ? matrix_json(*matrix) : matrix_text(*matrix));
     if (!command.write.empty()) {
-        if (!matrix->complete() || matrix->interrupted)
-            return refuse(command.write + ": not written: not every mutant was tried");
+        if (matrix->interrupted) return refuse(command.write + ": not written: the run was interrupted");
+        if (matrix->full && !command.matrix.cases.empty())
+            return refuse(command.write + ": not written: who else finds a mutant is known only of all cases");
         const auto former = read_file(command.write, uint64_t{16} << 20);
         const std::string before = former ? *former : std::string();
-        if (const auto written = write_file(command.write, matrix_table(*matrix, before)); !written)
+        if (const auto written = write_file(command.write, matrix_table(*matrix, all_mutants(), before)); !written)
             return refuse(written.error());
     }
     if (matrix->interrupted) return undecided;

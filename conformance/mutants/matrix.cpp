@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "conformance/inject/fault.hpp"
 #include "conformance/mutants/agreement.hpp"
 #include "conformance/mutants/pool.hpp"
 #include "conformance/mutants/trial.hpp"
@@ -15,6 +17,7 @@
 #include "conformance/runner/filter.hpp"
 #include "conformance/runner/programs.hpp"
 #include "conformance/runner/seed.hpp"
+#include "hbf/sdk/failure.hpp"
 
 namespace hbf::conformance {
 namespace {
@@ -23,7 +26,7 @@ namespace {
 struct Job {
     Trial trial;
     const CaseEntry *entry = nullptr;
-    bool must_kill = false;
+    std::optional<Status> due = {}; // of a case that must find something
     std::vector<Attempt *> for_whom = {};
 };
 
@@ -46,7 +49,7 @@ std::string run_job(const Job &job, const MatrixOptions &options) {
     do {
         attempt.status = run_once(job, options, options.seed + attempt.tries, attempt.reason);
         ++attempt.tries;
-    } while (job.must_kill && !attempt.kills() && attempt.tries < 2);
+    } while (job.due && attempt.status != *job.due && attempt.tries < 2);
     for (char &c : attempt.reason)
         if (c == '\n') c = ' ';
     return fmt::format("{} {} {}", to_string(attempt.status), attempt.tries, attempt.reason);
@@ -56,6 +59,11 @@ Attempt attempt_from(const std::string &case_name, const std::string &line) {
     const size_t first = line.find(' '), second = line.find(' ', first + 1);
     return {case_name, status_from(line.substr(0, first)), line.substr(second + 1),
             static_cast<unsigned>(std::stoul(line.substr(first + 1, second - first - 1)))};
+}
+
+bool matches(const std::vector<std::string> &patterns, std::string_view name) {
+    return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
+                                           [&](const std::string &pattern) { return glob_matches(pattern, name); });
 }
 
 // Whether its verdict depends on what else runs: such cases run alone, when all others are done.
@@ -75,35 +83,37 @@ public:
             row.unavailable = mutated ? whole.error() : mutated.error();
             return;
         }
-        row.intended.resize(row.mutant->killers.size());
-        row.base.resize(row.mutant->killers.size());
-        for (size_t i = 0; i < row.mutant->killers.size(); ++i) {
-            const auto entry = by_name_.find(row.mutant->killers[i]);
-            row.intended[i].case_name = row.base[i].case_name = row.mutant->killers[i];
+        std::vector<std::string_view> killers = row.mutant->killers;
+        std::erase_if(killers, [&](std::string_view killer) { return !matches(options_.cases, killer); });
+        row.intended.resize(killers.size());
+        row.base.resize(killers.size());
+        for (size_t i = 0; i < killers.size(); ++i) {
+            const auto entry = by_name_.find(killers[i]);
+            row.intended[i].case_name = row.base[i].case_name = killers[i];
             if (entry == by_name_.end()) continue; // a disagreement, said elsewhere
-            ask(*mutated, *entry->second, row.intended[i], true);
-            ask(*whole, *entry->second, row.base[i], false);
+            ask(*mutated, *entry->second, row.intended[i], row.mutant->verdict);
+            ask(*whole, *entry->second, row.base[i], {});
         }
         if (!options_.full) return;
         std::vector<const CaseEntry *> others;
         for (const CaseEntry &entry : cases_) {
-            const auto &killers = row.mutant->killers;
-            if (entry.hidden || entry.profile != "quick" || times(entry)) continue;
+            if (entry.hidden || !matches(options_.cases, entry.name) || entry.profile != "quick" || times(entry)) continue;
             if (row.mutant->base == Base::guard && !entry.host_side) continue; // the device has no fault
-            if (std::find(killers.begin(), killers.end(), entry.name) == killers.end()) others.push_back(&entry);
+            if (const auto &all = row.mutant->killers; std::find(all.begin(), all.end(), entry.name) == all.end())
+                others.push_back(&entry);
         }
         row.others.resize(others.size());
         for (size_t i = 0; i < others.size(); ++i) {
             row.others[i].case_name = others[i]->name;
-            ask(*mutated, *others[i], row.others[i], false);
+            ask(*mutated, *others[i], row.others[i], {});
         }
     }
     std::vector<Job> jobs;
 
 private:
-    void ask(const Trial &trial, const CaseEntry &entry, Attempt &attempt, bool must_kill) {
+    void ask(const Trial &trial, const CaseEntry &entry, Attempt &attempt, std::optional<Status> due) {
         const auto [at, fresh] = known_.emplace(trial.key() + '\n' + entry.name, jobs.size());
-        if (fresh) jobs.push_back({trial, &entry, must_kill, {}});
+        if (fresh) jobs.push_back({trial, &entry, due, {}});
         jobs[at->second].for_whom.push_back(&attempt);
     }
 
@@ -125,16 +135,33 @@ tl::expected<void, std::string> run_jobs(const std::vector<Job *> &jobs, unsigne
         options.interrupted);
 }
 
-bool matches(const std::vector<std::string> &patterns, std::string_view name) {
-    return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
-                                           [&](const std::string &pattern) { return glob_matches(pattern, name); });
+} // namespace
+
+// A wrapper that refuses its own options has made no mutant: what a case then says is said of nothing.
+bool Attempt::kills() const {
+    const bool bad =
+        status == Status::fail || status == Status::crash || status == Status::timeout || status == Status::device_lost;
+    return bad && reason.find("option inject.") == std::string::npos;
 }
 
-} // namespace
+std::string fault_wrong(const Mutant &mutant) {
+    for (const std::string_view text : {mutant.fault, mutant.given}) {
+        try {
+            inject::make_faults(text);
+        } catch (const sdk::Failure &failure) {
+            return failure.message;
+        }
+    }
+    return {};
+}
 
 bool MutantRow::killed() const {
     return unavailable.empty() && !intended.empty() &&
-           std::all_of(intended.begin(), intended.end(), [](const Attempt &attempt) { return attempt.kills(); });
+           std::all_of(intended.begin(), intended.end(), [&](const Attempt &attempt) { return as_due(attempt); });
+}
+
+bool MutantRow::as_due(const Attempt &attempt) const {
+    return attempt.kills() && attempt.status == mutant->verdict;
 }
 
 // Passed: a case that finds nothing to test on the whole thing could not find anything on the mutant either.
@@ -167,11 +194,20 @@ tl::expected<Matrix, std::string> run_matrix(const MatrixOptions &options) {
     Matrix matrix;
     matrix.full = options.full;
     matrix.disagreements = disagreements(*cases, all_mutants());
-    for (const Mutant &mutant : all_mutants())
-        if (matches(options.filter, mutant.name)) matrix.rows.push_back({&mutant, {}, {}, {}, {}});
-    if (matrix.rows.empty())
-        return tl::unexpected(fmt::format("no mutant is called '{}': see 'hbf conformance mutants --list'",
-                                          fmt::join(options.filter, "', '")));
+    for (const Mutant &mutant : all_mutants()) {
+        if (const std::string wrong = fault_wrong(mutant); !wrong.empty())
+            matrix.disagreements.push_back(fmt::format("mutant {}: {}", mutant.name, wrong));
+        const auto by_case = [&](std::string_view killer) { return matches(options.cases, killer); };
+        if (matches(options.filter, mutant.name) && std::any_of(mutant.killers.begin(), mutant.killers.end(), by_case))
+            matrix.rows.push_back({&mutant, {}, {}, {}, {}});
+    }
+    if (matrix.rows.empty()) {
+        std::vector<std::string> patterns = options.filter;
+        patterns.insert(patterns.end(), options.cases.begin(), options.cases.end());
+        return tl::unexpected(fmt::format("no mutant is called, or must be found by, '{}': see 'hbf conformance mutants "
+                                          "--list'",
+                                          fmt::join(patterns, "', '")));
+    }
     Planner planner(*cases, options);
     for (MutantRow &row : matrix.rows) planner.add(row);
     std::vector<Job *> together, alone;

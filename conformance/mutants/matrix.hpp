@@ -17,6 +17,7 @@ namespace hbf::conformance {
 
 struct MatrixOptions {
     std::vector<std::string> filter = {}; // patterns of mutants' names ('*', '?'); empty: all
+    std::vector<std::string> cases = {};  // the same of cases: only mutants that one of these must find, and only by these
     bool full = false;                    // every case on every mutant, not only those that must find it
     uint64_t seed = 1;
     unsigned jobs = 0; // processes at once; 0: one for each CPU
@@ -30,10 +31,7 @@ struct Attempt {
     Status status = Status::not_run;
     std::string reason;
     unsigned tries = 0; // a killer that finds nothing gets a second seed
-    bool kills() const {
-        return status == Status::fail || status == Status::crash || status == Status::timeout ||
-               status == Status::device_lost;
-    }
+    bool kills() const;
 };
 
 struct MutantRow {
@@ -42,7 +40,8 @@ struct MutantRow {
     std::vector<Attempt> intended; // in the order of killers
     std::vector<Attempt> base;     // the same cases on what the mutant was made of
     std::vector<Attempt> others;   // full: all other cases that found it
-    bool killed() const;           // by each that must find it
+    bool killed() const;           // by each that must find it, with the verdict that is due
+    bool as_due(const Attempt &attempt) const;
     bool base_clean() const;
 };
 
@@ -55,6 +54,9 @@ struct Matrix {
     bool good() const;     // every row killed and clean, no disagreement
     bool complete() const; // every mutant was tried
 };
+
+// "" or why the wrapper plugin would not take the mutant's faults: a name, parameter or value that there is not.
+std::string fault_wrong(const Mutant &mutant);
 
 // Reads the cases from hbf-case and runs. The error: hbf-case, or a worker, could not be run; or a filter names nothing.
 tl::expected<Matrix, std::string> run_matrix(const MatrixOptions &options);

@@ -38,9 +38,10 @@ std::string names_of(const std::vector<Attempt> &attempts) {
 std::string complaints(const MutantRow &row) {
     std::string text;
     for (const Attempt &attempt : row.intended)
-        if (row.unavailable.empty() && !attempt.kills())
-            text += fmt::format("{}: {} did not find it: {}{}{}\n", row.mutant->name, attempt.case_name,
-                                to_string(attempt.status), attempt.reason.empty() ? "" : ": ", attempt.reason);
+        if (row.unavailable.empty() && !row.as_due(attempt))
+            text += fmt::format("{}: {} {}: {}{}{}\n", row.mutant->name, attempt.case_name,
+                                attempt.kills() ? "found it by accident only" : "did not find it", to_string(attempt.status),
+                                attempt.reason.empty() ? "" : ": ", attempt.reason);
     if (!row.base_clean())
         for (const Attempt &attempt : row.base)
             if (attempt.status != Status::pass)
@@ -146,16 +147,21 @@ std::string matrix_json(const Matrix &matrix) {
         .dump();
 }
 
-std::string matrix_table(const Matrix &matrix, const std::string &before) {
+std::string matrix_table(const Matrix &matrix, const std::vector<Mutant> &mutants, const std::string &before) {
     const auto known = lines_of(before);
     std::string text =
         "# Kill matrix\n\n"
         "Each mutant, and the cases that must find it. Written by `hbf conformance mutants --full --write`; its first "
         "four\ncolumns are compared with the catalogue by `hbf conformance mutants --golden`.\n\n"
         "| mutant | base | what is wrong | must be found by | also found by |\n|---|---|---|---|---|\n";
-    for (const MutantRow &row : matrix.rows)
-        text += table_start(*row.mutant) +
-                fmt::format(" {} |\n", matrix.full ? names_of(row.others) : last_cell(known, std::string(row.mutant->name)));
+    std::map<std::string_view, const MutantRow *> tried;
+    for (const MutantRow &row : matrix.rows) tried[row.mutant->name] = &row;
+    for (const Mutant &mutant : mutants) {
+        const auto at = tried.find(mutant.name);
+        const bool known_now = matrix.full && at != tried.end() && at->second->unavailable.empty();
+        text += table_start(mutant) + fmt::format(" {} |\n", known_now ? names_of(at->second->others)
+                                                                       : last_cell(known, std::string(mutant.name)));
+    }
     return text;
 }
 

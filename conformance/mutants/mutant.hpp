@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "conformance/suite/verdict.hpp"
+
 namespace hbf::conformance {
 
 enum class Base : uint8_t {
@@ -27,6 +29,8 @@ struct Mutant {
     std::string_view given = {};           // no mutant's, but what the whole thing meets too: a fault below `fault`
     std::string_view variant = {};         // variant: hbf_plugin_VARIANT.so; guard: hbf-case-VARIANT
     std::vector<std::string_view> killers; // names of cases, each of which must find it
+    // What each of them must say. Another end, a crash where it should have seen something, is an accident and no kill.
+    Status verdict = Status::fail;
     // More for the plugin: {"sim.seed", "7"}. "@folder" is an empty folder made for each case that is run.
     std::vector<std::pair<std::string_view, std::string_view>> options = {};
 };

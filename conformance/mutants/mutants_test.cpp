@@ -137,6 +137,10 @@ TEST(Matrix, EveryKillerMustKillAndEveryBaseBeClean) {
         EXPECT_FALSE(matrix.good()) << to_string(status);
         EXPECT_THAT(matrix_text(matrix), HasSubstr("base fails"));
     }
+    Matrix accident = killed_matrix(made);
+    accident.rows[0].intended[0].status = Status::crash;
+    EXPECT_FALSE(accident.good()) << "it was to say that something is wrong, not to crash";
+    EXPECT_THAT(matrix_text(accident), HasSubstr("a.b found it by accident only: crash"));
     Matrix second = killed_matrix(made);
     second.rows[0].intended.push_back({"c.d", Status::pass, "", 2});
     EXPECT_FALSE(second.good()) << "killed, but not by each that must";
@@ -148,19 +152,39 @@ TEST(Matrix, EveryKillerMustKillAndEveryBaseBeClean) {
     EXPECT_FALSE(missing.complete());
 }
 
+TEST(Matrix, ARefusedFaultIsNoKill) {
+    Attempt attempt{"a.b", Status::fail, "create: HBF_INVALID: option inject.fault: there is no fault \"flap\"", 1};
+    EXPECT_FALSE(attempt.kills());
+    attempt.reason = "byte 3 is wrong";
+    EXPECT_TRUE(attempt.kills());
+    Mutant made = mutant("m1", {"a.b"});
+    made.fault = "drop-tail,bytes=1";
+    EXPECT_EQ(fault_wrong(made), "");
+    made.given = "drop-tale";
+    EXPECT_THAT(fault_wrong(made), HasSubstr("drop-tail")) << "the nearest name";
+    made.given = "device-error,status=lost";
+    EXPECT_THAT(fault_wrong(made), HasSubstr("status"));
+    made.given = "device-error,statis=internal";
+    EXPECT_THAT(fault_wrong(made), HasSubstr("statis"));
+}
+
 TEST(Table, IsComparedLineByLine) {
     const Mutant one = mutant("m1", {"a.b"}), two = mutant("m2", {"a.b", "c.d"});
     Matrix matrix;
     matrix.full = true;
     matrix.rows = {{&one, "", {}, {}, {{"e.f", Status::fail, "", 1}}}, {&two, "", {}, {}, {}}};
-    const std::string table = matrix_table(matrix);
+    const std::string table = matrix_table(matrix, {one, two});
     EXPECT_THAT(table, HasSubstr("| `m1` | sim | something | a.b | e.f |"));
     EXPECT_THAT(table_differences(table, {one, two}), IsEmpty());
     Matrix quick = matrix;
     quick.full = false;
     quick.rows[0].others.clear();
-    EXPECT_EQ(matrix_table(quick, table), table) << "who else found it was lost";
-    EXPECT_THAT(matrix_table(quick), HasSubstr("| `m1` | sim | something | a.b |  |"));
+    EXPECT_EQ(matrix_table(quick, {one, two}, table), table) << "who else found it was lost";
+    EXPECT_THAT(matrix_table(quick, {one, two}), HasSubstr("| `m1` | sim | something | a.b |  |"));
+    Matrix part = matrix;
+    part.rows.pop_back();
+    part.rows[0].others[0].case_name = "g.h";
+    EXPECT_THAT(matrix_table(part, {one, two}, table), HasSubstr("| `m1` | sim | something | a.b | g.h |\n| `m2`"));
     EXPECT_THAT(table_differences(table, {one}), Contains(HasSubstr("has m2, the catalogue does not")));
     EXPECT_THAT(table_differences(table, {one, two, mutant("m3", {"a.b"})}), Contains(HasSubstr("lacks m3")));
     EXPECT_THAT(table_differences(table, {one, mutant("m2", {"a.b"})}), Contains(HasSubstr("has m2 otherwise")));
@@ -175,6 +199,7 @@ TEST(Catalogue, NamesAreUniqueAndEntriesWhole) {
         EXPECT_FALSE(made.killers.empty()) << made.name;
         EXPECT_EQ(made.variant.empty(), made.base == Base::sim || made.base == Base::host) << made.name;
         EXPECT_TRUE(!made.fault.empty() || !made.variant.empty() || !made.options.empty()) << made.name << " has no fault";
+        EXPECT_EQ(fault_wrong(made), "") << made.name;
     }
     EXPECT_EQ(find_mutant("m02_drop_tail")->name, "m02_drop_tail");
     EXPECT_EQ(find_mutant("no such"), nullptr);

@@ -27,6 +27,16 @@ struct Verdict {
 [[noreturn]] void fail(std::string reason);
 [[noreturn]] void fail(std::string reason, Evidence evidence);
 
+// A legitimate call that a case only builds on: ends the case as fail unless it went well. One check, wherever it stands.
+template <class... A>
+void must(const Call &call, fmt::format_string<A...> what, A &&...args) {
+    if (!call.ok()) fail(fmt::format("{}: {}", fmt::format(what, std::forward<A>(args)...), to_string(call)));
+}
+template <class... A>
+void must(hbf_status status, fmt::format_string<A...> what, A &&...args) {
+    must(Call{status, {}}, what, std::forward<A>(args)...);
+}
+
 // check, metric, note, series, evidence and warn are callable from any thread of the case.
 class Context {
 public:

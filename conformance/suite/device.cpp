@@ -2,6 +2,7 @@
 #include "conformance/suite/device.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,13 @@ bool find_tier(const std::vector<hbf_tier_info> &tiers, auto &&fits, uint32_t &o
     if (found == tiers.end()) return false;
     out = static_cast<uint32_t>(found - tiers.begin());
     return true;
+}
+
+// A case that asks for a sort of tier without need:: of it is wrong itself.
+uint32_t found_tier(const std::vector<hbf_tier_info> &tiers, auto &&fits, const char *what) {
+    uint32_t out = 0;
+    if (!find_tier(tiers, fits, out)) throw std::logic_error(fmt::format("no tier {}, and the case declares no need", what));
+    return out;
 }
 
 constexpr uint32_t cpu_and_dma = HBF_ACCESS_CPU | HBF_ACCESS_DMA;
@@ -61,8 +69,7 @@ Instance::Instance(const Subject &subject, hbf_instance *handle) : subject_(&sub
         for (uint32_t i = 0; i < tier_->tier_count; ++i) tiers_.push_back(describe(i));
         queue_info_.struct_size = sizeof queue_info_;
         ErrorBuffer error;
-        const Call info = error.call(queue_->info(handle_, &queue_info_, error));
-        if (!info.ok()) fail("hbf.queue/1 info: " + to_string(info));
+        must(error.call(queue_->info(handle_, &queue_info_, error)), "hbf.queue/1 info");
         if (mask & need::cancel) queue_info_.capabilities &= ~HBF_QUEUE_CAP_CANCEL;
         if (mask & need::crc) queue_info_.capabilities &= ~HBF_QUEUE_CAP_CRC32C;
         if (mask & need::launch) queue_info_.capabilities &= ~HBF_QUEUE_CAP_LAUNCH;
@@ -70,8 +77,7 @@ Instance::Instance(const Subject &subject, hbf_instance *handle) : subject_(&sub
             hbf_domain_info domain{};
             domain.struct_size = sizeof domain;
             ErrorBuffer why;
-            const Call call = why.call(coherence_->describe(handle_, i, &domain, why));
-            if (!call.ok()) fail(fmt::format("hbf.coherence/1 describe {}: {}", i, to_string(call)));
+            must(why.call(coherence_->describe(handle_, i, &domain, why)), "hbf.coherence/1 describe {}", i);
             domains_.push_back(domain);
         }
 
@@ -118,8 +124,7 @@ hbf_tier_info Instance::describe(uint32_t tier) const {
     hbf_tier_info info{};
     info.struct_size = sizeof info;
     ErrorBuffer error;
-    const Call call = error.call(tier_->describe(handle_, tier, &info, error));
-    if (!call.ok()) fail(fmt::format("hbf.tier/1 describe {}: {}", tier, to_string(call)));
+    must(error.call(tier_->describe(handle_, tier, &info, error)), "hbf.tier/1 describe {}", tier);
     info.name[sizeof info.name - 1] = '\0';
     info.detail[sizeof info.detail - 1] = '\0';
     return info;
@@ -131,26 +136,20 @@ const hbf_domain_info *Instance::domain_of(uint32_t tier) const {
 }
 
 uint32_t Instance::cpu_tier() const {
-    uint32_t out = 0;
-    if (!find_tier(tiers_, is_cpu_tier, out)) fail("no tier has both CPU and DMA access");
-    return out;
+    return found_tier(tiers_, is_cpu_tier, "has both CPU and DMA access");
 }
 uint32_t Instance::dma_only_tier() const {
-    uint32_t out = 0;
-    if (!find_tier(tiers_, is_dma_only, out)) fail("no tier is reached by commands only");
-    return out;
+    return found_tier(tiers_, is_dma_only, "is reached by commands only");
 }
 uint32_t Instance::persistent_tier() const {
-    uint32_t out = 0;
-    if (!find_tier(tiers_, is_persistent, out)) fail("no tier keeps named regions");
-    return out;
+    return found_tier(tiers_, is_persistent, "keeps named regions");
 }
 uint32_t Instance::software_tier() const {
     for (uint32_t i = 0; i < tiers_.size(); ++i) {
         const hbf_domain_info *domain = domain_of(i);
         if (is_cpu_tier(tiers_[i]) && domain && domain->protocol == HBF_PROTOCOL_SOFTWARE) return i;
     }
-    fail("no tier that the CPU reaches is in a software domain");
+    throw std::logic_error("no tier that the CPU reaches is in a software domain, and the case declares no need");
 }
 std::vector<uint32_t> Instance::dma_tiers() const {
     std::vector<uint32_t> out;
@@ -177,13 +176,10 @@ Call Instance::alloc(uint32_t tier, uint64_t size, hbf_region_info &out, uint64_
 
 hbf_region_info Instance::must_alloc(uint32_t tier, uint64_t size, uint64_t alignment) const {
     hbf_region_info out{};
-    const Call call = alloc(tier, size, out, alignment);
-    if (!call.ok()) fail(fmt::format("alloc of {} bytes in {}: {}", size, tiers_.at(tier).name, to_string(call)));
-    if (!out.region || out.size < size)
-        fail(fmt::format("alloc of {} bytes in {}: HBF_OK, but region {} of {} bytes", size, tiers_.at(tier).name,
-                         out.region, out.size));
-    if (cpu_access(tier) && !out.address)
-        fail(fmt::format("alloc in {}: the tier declares CPU access, but there is no address", tiers_.at(tier).name));
+    must(alloc(tier, size, out, alignment), "alloc of {} bytes in {}", size, tiers_.at(tier).name);
+    if (!out.region || out.size < size || (cpu_access(tier) && !out.address))
+        fail(fmt::format("alloc of {} bytes in {}: HBF_OK, but region {} of {} bytes{}", size, tiers_.at(tier).name,
+                         out.region, out.size, out.address ? "" : " without an address"));
     return out;
 }
 
@@ -193,8 +189,7 @@ Call Instance::free(hbf_region region) const {
 }
 
 void Instance::must_free(hbf_region region) const {
-    const Call call = free(region);
-    if (!call.ok()) fail("free: " + to_string(call));
+    must(free(region), "free");
 }
 
 Call Instance::register_host(void *address, uint64_t size, hbf_region_info &out) const {
@@ -217,9 +212,7 @@ Call Instance::create_queue(hbf_queue *&out, uint32_t depth, uint32_t commands) 
 
 hbf_queue *Instance::must_create_queue(uint32_t depth, uint32_t commands) const {
     hbf_queue *out = nullptr;
-    const Call call = create_queue(out, depth, commands);
-    if (!call.ok()) fail("queue create: " + to_string(call));
-    if (!out) fail("queue create: HBF_OK, but no queue");
+    must(create_queue(out, depth, commands), "queue create");
     return out;
 }
 
@@ -229,8 +222,7 @@ Call Instance::destroy_queue(hbf_queue *queue) const {
 }
 
 void Instance::must_destroy_queue(hbf_queue *queue) const {
-    const Call call = destroy_queue(queue);
-    if (!call.ok()) fail("queue destroy: " + to_string(call));
+    must(destroy_queue(queue), "queue destroy");
 }
 
 Call Instance::submit(hbf_queue *queue, const std::vector<hbf_command> &commands, uint64_t &value) const {
@@ -246,17 +238,14 @@ Call Instance::submit(hbf_queue *queue, const std::vector<hbf_command> &commands
 
 uint64_t Instance::must_submit(hbf_queue *queue, const std::vector<hbf_command> &commands) const {
     uint64_t value = 0;
-    const Call call = submit(queue, commands, value);
-    if (!call.ok()) fail(fmt::format("submit of {} commands: {}", commands.size(), to_string(call)));
-    if (!value) fail("submit: HBF_OK, but no value");
+    must(submit(queue, commands, value), "submit of {} commands", commands.size());
     return value;
 }
 
 hbf_progress Instance::poll(hbf_queue *queue) const {
     hbf_progress out{};
     out.struct_size = sizeof out;
-    const hbf_status status = queue_->poll(queue, &out);
-    if (status != HBF_OK) fail(fmt::format("poll: {}", status_name(status)));
+    must(queue_->poll(queue, &out), "poll");
     return out;
 }
 
@@ -289,14 +278,16 @@ Call Instance::failure(hbf_queue *queue) const {
 void Instance::must_complete(hbf_queue *queue, uint64_t value) const {
     const Call call = wait(queue, value);
     const hbf_progress now = poll(queue);
-    if (call.status == HBF_TIMEOUT) {
+    if (!call.ok()) {
+        const bool late = call.status == HBF_TIMEOUT;
         Evidence evidence;
-        evidence.fault_class = fault::never_completes;
-        evidence.detail = fmt::format("value {} did not complete in ten seconds; {} values have", value, now.completed);
+        evidence.fault_class = late ? fault::never_completes : fault::wrong_status;
+        evidence.detail = late
+                              ? fmt::format("value {} did not complete in ten seconds; {} values have", value, now.completed)
+                              : fmt::format("wait for value {}: {}", value, to_string(call));
         const std::string reason = evidence.detail;
         fail(reason, std::move(evidence));
     }
-    if (!call.ok()) fail(fmt::format("wait for value {}: {}", value, to_string(call)));
     if (now.completed < value) {
         Evidence evidence;
         evidence.fault_class = fault::order;
@@ -305,10 +296,9 @@ void Instance::must_complete(hbf_queue *queue, uint64_t value) const {
         fail(reason, std::move(evidence));
     }
     if (now.failed && now.failed <= value) {
-        const Call why = failure(queue);
-        if (now.status == HBF_DEVICE_LOST)
-            throw Verdict{Status::device_lost, fmt::format("value {} failed: device lost: {}", now.failed, why.message)};
-        fail(fmt::format("value {} failed: {}: {}", now.failed, status_name(now.status), why.message));
+        const Status verdict = now.status == HBF_DEVICE_LOST ? Status::device_lost : Status::fail;
+        throw Verdict{verdict,
+                      fmt::format("value {} failed: {}: {}", now.failed, status_name(now.status), failure(queue).message)};
     }
 }
 
@@ -317,7 +307,7 @@ void Instance::must_run(hbf_queue *queue, const std::vector<hbf_command> &comman
 }
 
 std::vector<hbf_reading> Instance::must_read_health() const {
-    if (!health_) fail("the device declares no hbf.health/1");
+    if (!health_) throw std::logic_error("the device declares no hbf.health/1, and the case no need");
     std::vector<hbf_reading> readings(64);
     for (;;) {
         for (hbf_reading &reading : readings) {
@@ -326,9 +316,9 @@ std::vector<hbf_reading> Instance::must_read_health() const {
         }
         uint32_t count = 0;
         ErrorBuffer error;
-        const Call call = error.call(health_->read(handle_, readings.data(), sizeof(hbf_reading),
-                                                   static_cast<uint32_t>(readings.size()), &count, error));
-        if (!call.ok()) fail("health read: " + to_string(call));
+        must(error.call(health_->read(handle_, readings.data(), sizeof(hbf_reading), static_cast<uint32_t>(readings.size()),
+                                      &count, error)),
+             "health read");
         const bool more = count > readings.size() && count <= 65536;
         readings.resize(more ? count : std::min<size_t>(count, readings.size()));
         if (!more) return readings;

@@ -55,6 +55,7 @@ public:
     Call register_host(void *address, uint64_t size, hbf_region_info &out) const;
 
     Call create_queue(hbf_queue *&out, uint32_t depth = 0, uint32_t commands = 0) const;
+    // No queue and the value 0, should a plugin give them, are refused by the next call that gets them.
     hbf_queue *must_create_queue(uint32_t depth = 0, uint32_t commands = 0) const;
     Call destroy_queue(hbf_queue *queue) const;
     void must_destroy_queue(hbf_queue *queue) const;

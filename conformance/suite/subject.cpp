@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "conformance/suite/context.hpp"
+#include "conformance/suite/guarded.hpp"
 #include "core/loader/bind.hpp"
 
 namespace hbf::conformance {
@@ -54,23 +55,31 @@ Subject::Subject(SubjectOptions options) : options_(std::move(options)), sink_(s
     host_.version = {HBF_SUITE_VERSION, sizeof HBF_SUITE_VERSION - 1};
     abi_options_ = abi_of(options_.options);
 
+    const std::string trouble = open();
+    if (!trouble.empty()) fail(fmt::format("{}: {}", options_.plugin_file, trouble));
+}
+
+std::string Subject::open() {
     handle_ = dlopen(options_.plugin_file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle_) {
         const char *message = dlerror();
-        fail(fmt::format("{} cannot be opened: {}", options_.plugin_file, message ? message : "no reason given"));
+        return std::string("cannot be opened: ") + (message ? message : "no reason given");
     }
     const auto entry = loader::entry_of(handle_);
-    if (!entry) fail(fmt::format("{}: {}", options_.plugin_file, entry.error().detail));
+    if (!entry) return entry.error().detail;
     query_ = *entry;
     // The suite asks as a host does; the name is not known beforehand, so the table's own is the expected one.
     const hbf_plugin *table = query_(loader::host_abi_max, &host_);
-    if (!table) fail(fmt::format("{}: hbf_plugin_query returns NULL", options_.plugin_file));
+    if (!table) return "hbf_plugin_query returns NULL";
     if (table->struct_size < HBF_PLUGIN_MIN_SIZE || !table->name)
-        fail(fmt::format("{}: the base table has no name or is {} bytes, less than {}", options_.plugin_file,
-                         table->struct_size, HBF_PLUGIN_MIN_SIZE));
+        return fmt::format("the base table has no name or is {} bytes, less than {}", table->struct_size,
+                           HBF_PLUGIN_MIN_SIZE);
     const auto checked = loader::query_table(query_, table->name);
-    if (!checked) fail(fmt::format("{}: {}", options_.plugin_file, checked.error().detail));
+    if (!checked) return checked.error().detail;
     plugin_ = *checked;
+    const hbf_plugin *const newest = query_(UINT32_MAX, &host_);
+    if (newest && newest->abi_version > loader::host_abi_max) tail_known = sizeof(Extended<hbf_error>::tail) / 2;
+    return {};
 }
 
 Subject::~Subject() {
@@ -108,11 +117,14 @@ std::pair<Call, std::vector<hbf_device_info>> Subject::probe() {
 
 hbf_device_info Subject::must_probe() {
     const auto [call, devices] = probe();
-    if (!call.ok()) fail("probe: " + to_string(call));
-    for (const hbf_device_info &device : devices)
-        if (options_.device_id.empty() || options_.device_id == device.id) return device;
-    fail(devices.empty() ? "probe reports no device and HBF_OK"
-                         : fmt::format("probe reports no device '{}'", options_.device_id));
+    must(call, "probe");
+    const auto found = std::find_if(devices.begin(), devices.end(), [&](const hbf_device_info &device) {
+        return options_.device_id.empty() || options_.device_id == device.id;
+    });
+    if (found == devices.end())
+        fail(devices.empty() ? "probe reports no device and HBF_OK"
+                             : fmt::format("probe reports no device '{}'", options_.device_id));
+    return *found;
 }
 
 Call Subject::create(hbf_instance *&out, const std::vector<std::pair<std::string, std::string>> &extra) {
@@ -132,9 +144,7 @@ Call Subject::create(hbf_instance *&out, const std::vector<std::pair<std::string
 
 std::unique_ptr<Instance> Subject::must_create(const std::vector<std::pair<std::string, std::string>> &extra) {
     hbf_instance *handle = nullptr;
-    const Call call = create(handle, extra);
-    if (!call.ok()) fail("create: " + to_string(call));
-    if (!handle) fail("create: HBF_OK, but no instance");
+    must(create(handle, extra), "create"); // no instance has no tables: that is found there
     return std::make_unique<Instance>(*this, handle);
 }
 

@@ -58,6 +58,7 @@ public:
 
 private:
     struct LogSink;
+    std::string open(); // "" or why the plugin cannot be used
     SubjectOptions options_;
     std::unique_ptr<LogSink> sink_;
     hbf_host_services services_{};

@@ -32,6 +32,7 @@ Command conformance_mutants_command() {
     command.options = {
         {"--filter", &flags->command.matrix.filter, "NAME",
          "only mutants of this name; '*' and '?' are wildcards; repeatable", false, "", Offer::by_name, mutant_names},
+        {"--case", &flags->command.matrix.cases, "NAME", "only what cases of this name must find; wildcards; repeatable"},
         {"--list", &flags->command.list, "", "which mutants there are"},
         {"--full", &flags->command.matrix.full, "", "all cases on each mutant: who else finds it"},
         {"--golden", &flags->command.golden, "FILE", "table that the catalogue must agree with"},

@@ -129,6 +129,33 @@ private:
 HBF_FAULT(FullLosesRegion, "full-tier-loses-region", "a request that a full tier refuses clears a region that is there",
           parameter::tier);
 
+// An event is a region that was freed.
+class FreeClearsAnother final : public Fault {
+public:
+    using Fault::Fault;
+
+    hbf_status alloc(const hbf_alloc_desc *desc, hbf_region_info *out, hbf_error *e) override {
+        const hbf_status status = below_->alloc(desc, out, e);
+        std::lock_guard lock(mutex_);
+        if (status == HBF_OK) live_.push_back(out->region);
+        return status;
+    }
+    hbf_status free(hbf_region region, hbf_error *e) override {
+        std::lock_guard lock(mutex_);
+        const hbf_status status = below_->free(region, e);
+        if (status != HBF_OK) return status;
+        std::erase(live_, region);
+        static constexpr std::byte zeros[64] = {};
+        if (!live_.empty() && fires()) device().touch().write(live_.front(), 0, std::span(zeros).first(4));
+        return status;
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<hbf_region> live_; // in the order in which they were made
+};
+HBF_FAULT(FreeClearsAnother, "free-clears-another", "a free clears the first bytes of the region that is there longest");
+
 // As much as was there, as far as it goes.
 class OldBytesShown final : public AllocFault {
 public:

@@ -9,8 +9,8 @@ namespace {
 
 using sdk::shell::refuse;
 
-const std::vector<std::string_view> capabilities = {"cancel", "crc",       "launch", "launch-bit", "register",
-                                                    "export", "coherence", "health", "persistent", "third-party"};
+const std::vector<std::string_view> capabilities = {"cancel", "crc",       "launch", "launch-bit", "register",   "export",
+                                                    "import", "coherence", "health", "persistent", "third-party"};
 const Parameter which{.key = "what", .kind = Parameter::word, .preset = "cancel", .line = "which", .choices = capabilities};
 
 // For the table: there is a function, whatever it does.
@@ -35,6 +35,7 @@ public:
         if (is("cancel")) present(tables.queue.cancel);
         if (is("register")) present(tables.tier.register_host);
         if (is("export")) present(tables.tier.export_region), present(tables.tier.import_region);
+        if (is("import")) tables.tier.export_region = nullptr, present(tables.tier.import_region);
         if (is("launch") && !tables.has_kernels) {
             tables.has_kernels = true;
             tables.kernels.struct_size = sizeof tables.kernels;

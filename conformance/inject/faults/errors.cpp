@@ -45,28 +45,44 @@ HBF_FAULT(ErrorNotInFence, "error-not-in-fence", "a value that failed completes 
 constexpr std::string_view status_names[] = {"ok",      "unavailable", "unsupported", "permission", "exhausted", "busy",
                                              "timeout", "cancelled",   "device-lost", "data-loss",  "invalid",   "internal"};
 
+const std::vector<std::string_view> status_choices(std::begin(status_names), std::end(status_names));
+
+hbf_status status_named(std::string_view name) {
+    for (hbf_status status = HBF_OK; status <= HBF_INTERNAL; ++status)
+        if (status_names[status] == name) return status;
+    return HBF_INTERNAL;
+}
+
 class WrongStatus final : public CallFault {
 public:
     explicit WrongStatus(const Settings &settings)
-        : CallFault(settings), from_(named(settings.text("from"))), to_(named(settings.text("to"))) {}
+        : CallFault(settings), from_(status_named(settings.text("from"))), to_(status_named(settings.text("to"))) {}
 
     void after(CallResult &call) override {
         if (call.status != HBF_OK && (from_ == HBF_OK || call.status == from_) && fires()) call.status = to_;
     }
 
 private:
-    static hbf_status named(std::string_view name) {
-        for (hbf_status status = HBF_OK; status <= HBF_INTERNAL; ++status)
-            if (status_names[status] == name) return status;
-        return HBF_INTERNAL;
-    }
     const hbf_status from_, to_;
 };
-const std::vector<std::string_view> status_choices(std::begin(status_names), std::end(status_names));
 HBF_FAULT(
     WrongStatus, "wrong-status", "a call that failed says another status than is due", parameter::call,
     {.key = "from", .kind = Parameter::word, .preset = "ok", .line = "only this one; ok: any", .choices = status_choices},
     {.key = "to", .kind = Parameter::word, .preset = "internal", .line = "what it says", .choices = status_choices});
+
+// An event is a call that went well. What it made is made.
+class SuccessDenied final : public CallFault {
+public:
+    using CallFault::CallFault;
+
+    void after(CallResult &call) override {
+        if (call.status != HBF_OK || !fires()) return;
+        call.status =
+            sdk::shell::refuse(call.error, status_named(settings().text("to")), "it went well, and says otherwise");
+    }
+};
+HBF_FAULT(SuccessDenied, "success-denied", "a call that went well says that it failed", parameter::call,
+          {.key = "to", .kind = Parameter::word, .preset = "internal", .line = "what it says", .choices = status_choices});
 
 class NoMessage final : public CallFault {
 public:

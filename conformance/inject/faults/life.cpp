@@ -144,8 +144,9 @@ private:
         const std::byte zero[64] = {};
         for (const hbf_region region : seen_) device().touch().write(region, 0, zero);
         seen_.clear();
+        born_ = destroyed.load(); // what comes later is spared until the next one goes
     }
-    uint64_t born_ = 0;
+    std::atomic<uint64_t> born_{0};
     std::mutex mutex_;
     std::vector<hbf_region> seen_;
 };

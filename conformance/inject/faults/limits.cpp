@@ -11,15 +11,22 @@ public:
     using Fault::Fault;
 
     hbf_status create_queue(const hbf_queue_desc *desc, Queue &queue, hbf_error *e) override {
-        if (!usable(desc, HBF_QUEUE_DESC_MIN_SIZE) || desc->commands <= device().max_commands() || !fires())
-            return below_->create_queue(desc, queue, e);
+        const hbf_status status = below_->create_queue(desc, queue, e);
+        if (status != HBF_INVALID || !usable(desc, HBF_QUEUE_DESC_MIN_SIZE)) return status;
         hbf_queue_desc within = *desc;
-        within.commands = device().max_commands();
-        return below_->create_queue(&within, queue, e);
+        if (settings().text("what") == "depth")
+            within.depth = 0;
+        else if (desc->commands > device().max_commands())
+            within.commands = device().max_commands();
+        return fires() ? below_->create_queue(&within, queue, e) : status;
     }
 };
-HBF_FAULT(QueueOverLimitOk, "queue-over-limit-ok",
-          "a queue for more commands in a batch than the limit is made, with the limit");
+HBF_FAULT(QueueOverLimitOk, "queue-over-limit-ok", "a queue over a limit is made, within it",
+          {.key = "what",
+           .kind = Parameter::word,
+           .preset = "commands",
+           .line = "more commands in a batch than the limit, or deeper",
+           .choices = {"commands", "depth"}});
 
 class UnnamedOpenOk final : public Fault {
 public:

@@ -54,6 +54,31 @@ public:
 HBF_FAULT(LogBadLevel, "log-bad-level", "a log line has a level that there is not",
           {.key = "level", .preset = "17", .line = "which"});
 
+class LogNoText final : public LogFault {
+public:
+    using LogFault::LogFault;
+
+    hbf_status submit(Queue &queue, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) override {
+        const hbf_host_services *services = device().services();
+        if (services && fires()) services->log(services->context, HBF_LOG_INFO, {nullptr, 12});
+        return below_->submit(queue, batch, out_value, e);
+    }
+};
+HBF_FAULT(LogNoText, "log-no-text", "a log line of some bytes points at none");
+
+// When all others are done with it.
+class ServicesChanged final : public LogFault {
+public:
+    using LogFault::LogFault;
+
+    void destroy() override {
+        auto *const services = const_cast<hbf_host_services *>(device().services());
+        below_->destroy();
+        if (services && fires()) services->log_level = nullptr;
+    }
+};
+HBF_FAULT(ServicesChanged, "services-changed", "an instance that ends changes the host's table of services");
+
 // The table of services is the host's, and may be gone by then.
 class LogAfterDestroy final : public LogFault {
 public:

@@ -23,7 +23,8 @@ public:
             if (what == "crash-without-buffer") std::raise(SIGSEGV);
             return;
         }
-        if (what == "writes-place" && e->struct_size < sizeof *e) // as large as it knows it
+        if (what == "writes-place" && e->struct_size >= HBF_ERROR_MIN_SIZE &&
+            e->struct_size < sizeof *e) // as large as it knows it
             std::memset(reinterpret_cast<std::byte *>(e) + e->struct_size, 0, sizeof *e - e->struct_size);
         if (what == "uses-too-small" && e->struct_size < HBF_ERROR_MIN_SIZE && e->message) std::strcpy(e->message, "x");
         if (!usable(e, HBF_ERROR_MIN_SIZE) || !e->message || e->capacity == 0) return;
@@ -35,7 +36,7 @@ private:
     static void change(hbf_error &e, const std::string &what, bool cut) {
         const size_t kept = strnlen(e.message, e.capacity);
         if (what == "one-word") sdk::shell::write_error(&e, "refused");
-        if (what == "not-utf8" && !cut) e.message[0] = '\xff';
+        if (what == "not-utf8") e.message[0] = '\xff';
         if (what == "length-short" && !cut) --e.length;
         if (!cut) return;
         if (what == "past-capacity") e.message[e.capacity] = '\0';

@@ -74,6 +74,19 @@ private:
 };
 HBF_FAULT(ValuesSkip, "values-skip", "a queue leaves out a number when it counts its values");
 
+// An event is a batch that was taken.
+class ValueToldWrong final : public Fault {
+public:
+    using Fault::Fault;
+
+    hbf_status submit(Queue &queue, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) override {
+        const hbf_status status = below_->submit(queue, batch, out_value, e);
+        if (status == HBF_OK && out_value && fires()) ++*out_value;
+        return status;
+    }
+};
+HBF_FAULT(ValueToldWrong, "value-told-wrong", "submit returns the value after the batch's own");
+
 class EmptyBatchRefused final : public Fault {
 public:
     using Fault::Fault;
@@ -106,6 +119,57 @@ private:
     };
 };
 HBF_FAULT(FailureForgotten, "failure-forgotten", "poll tells of a failed value once, and never again");
+
+// From its first failure on, no more values of a queue count as completed, though a wait for them ends.
+class FailedQueueStops final : public Fault {
+public:
+    using Fault::Fault;
+
+    std::unique_ptr<QueueState> remember_queue() override { return std::make_unique<At>(); }
+    hbf_status poll(Queue &queue, hbf_progress *out) override {
+        const hbf_status status = below_->poll(queue, out);
+        if (status != HBF_OK || !usable(out, HBF_PROGRESS_MIN_SIZE) || out->failed == 0) return status;
+        uint64_t none = 0;
+        state_of<At>(queue).completed.compare_exchange_strong(none, out->completed);
+        out->completed = state_of<At>(queue).completed;
+        return status;
+    }
+
+private:
+    struct At : QueueState {
+        std::atomic<uint64_t> completed{0};
+    };
+};
+HBF_FAULT(FailedQueueStops, "failed-queue-stops", "nothing that comes after a failed value of its queue ever completes");
+
+// To every queue of the instance that ever waited for another one.
+class FailureSpreads final : public Fault {
+public:
+    using Fault::Fault;
+
+    std::unique_ptr<QueueState> remember_queue() override { return std::make_unique<Waited>(); }
+    hbf_status submit(Queue &queue, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) override {
+        for (uint64_t i = 0; readable(queue, batch) && i < batch->command_count; ++i)
+            if (command_at(*batch, i).kind == HBF_COMMAND_WAIT) state_of<Waited>(queue).waited = true;
+        return below_->submit(queue, batch, out_value, e);
+    }
+    hbf_status poll(Queue &queue, hbf_progress *out) override {
+        const hbf_status status = below_->poll(queue, out);
+        if (status != HBF_OK || !usable(out, HBF_PROGRESS_MIN_SIZE)) return status;
+        if (out->failed != 0) any_ = true;
+        if (any_ && state_of<Waited>(queue).waited && out->failed == 0 && out->completed > 0)
+            out->failed = out->completed, out->status = HBF_INTERNAL;
+        return status;
+    }
+
+private:
+    struct Waited : QueueState {
+        std::atomic<bool> waited{false};
+    };
+    std::atomic<bool> any_{false};
+};
+HBF_FAULT(FailureSpreads, "failure-spreads",
+          "where a value of one queue has failed, so have those of all queues that ever waited for one");
 
 class BusyDestroyBreaks final : public Fault {
 public:

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 #include <fcntl.h>
@@ -30,7 +31,7 @@ public:
         if (!fires()) return;
         const std::string &what = settings().text("what");
         if (what == "environment") setenv("HBF_INJECTED", "1", 1);
-        if (what == "directory") (void)!chdir("/");
+        if (what == "directory") (void)!chdir(std::filesystem::current_path() == "/" ? "/proc" : "/");
         if (what == "signal") std::signal(SIGUSR2, SIG_IGN);
         if (what == "mask") {
             sigset_t set;
@@ -86,6 +87,7 @@ public:
         if (elsewhere && what.ends_with("elsewhere")) return without_device(what, out, e);
         leave(what);
         if (what == "context") opened_by = getpid();
+        if (what == "empty" && status == HBF_OK) out->device_count = 0;
         return status;
     }
     hbf_status create(const hbf_create_in *in, hbf_error *e) override {
@@ -125,9 +127,9 @@ HBF_FAULT(
     {.key = "what",
      .kind = Parameter::word,
      .preset = "descriptor",
-     .line = "left: a descriptor, memory, a thread, a context; or: never returns, crashes, fails; or what it does on a "
-             "machine without devices",
-     .choices = {"descriptor", "memory", "thread", "context", "hangs", "crashes", "fails", "crashes-elsewhere",
+     .line = "left: a descriptor, memory, a thread, a context; or: never returns, crashes, fails, finds nothing; or what it "
+             "does on a machine without devices",
+     .choices = {"descriptor", "memory", "thread", "context", "hangs", "crashes", "fails", "empty", "crashes-elsewhere",
                  "empty-ok-elsewhere", "pci-elsewhere", "counts-elsewhere", "no-reason-elsewhere",
                  "wrong-status-elsewhere"}});
 

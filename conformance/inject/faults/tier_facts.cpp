@@ -39,6 +39,18 @@ const Parameter by_factor{.key = "factor", .preset = "2", .line = "by how much"}
 HBF_FAULT(CapacityOverstated, "capacity-overstated", "a tier declares more capacity, all of it available, than it has",
           parameter::tier, by_factor);
 
+class CapacityUnderstated final : public TierFact {
+public:
+    using TierFact::TierFact;
+    void lie(hbf_tier_info &info) override {
+        const uint64_t factor = std::max<uint64_t>(settings().number("factor"), 1);
+        info.capacity /= factor;
+        info.available = std::min(info.available, info.capacity);
+    }
+};
+HBF_FAULT(CapacityUnderstated, "capacity-understated", "a tier declares less capacity than it has", parameter::tier,
+          by_factor);
+
 class AvailableOverstated final : public TierFact {
 public:
     using TierFact::TierFact;

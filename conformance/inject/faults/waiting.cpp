@@ -126,6 +126,32 @@ private:
 };
 HBF_FAULT(DepthDrops, "depth-drops", "a batch for which a full queue has no room gets a value, and is lost");
 
+// An event is a batch that finds another one in flight.
+class FullEarly final : public Fault {
+public:
+    using Fault::Fault;
+
+    std::unique_ptr<QueueState> remember_queue() override { return std::make_unique<Last>(); }
+    hbf_status submit(Queue &queue, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) override {
+        uint64_t &last = state_of<Last>(queue).value;
+        hbf_progress now{};
+        now.struct_size = sizeof now;
+        if (below_->poll(queue, &now) == HBF_OK && now.completed < last && fires()) {
+            if (out_value) *out_value = 0;
+            return sdk::shell::refuse(e, HBF_EXHAUSTED, "the queue is full");
+        }
+        const hbf_status status = below_->submit(queue, batch, out_value, e);
+        if (status == HBF_OK && out_value) last = *out_value;
+        return status;
+    }
+
+private:
+    struct Last : QueueState {
+        uint64_t value = 0;
+    };
+};
+HBF_FAULT(FullEarly, "queue-full-early", "a queue takes one value at a time, however deep it was made");
+
 class QueueInfoLie final : public Fault {
 public:
     using Fault::Fault;

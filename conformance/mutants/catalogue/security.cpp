@@ -38,6 +38,16 @@ std::vector<Mutant> security() {
          .fault = "stored-files-open,what=unlocked",
          .killers = {"security.storage_mode"},
          .options = {{"storage_path", "@folder"}}},
+        {.name = "host_ignores_silently",
+         .description = "what the environment of a privileged process asks for is ignored without a word",
+         .base = Base::guard,
+         .variant = "ignores_silently",
+         .killers = {"security.privileged_ignores_env"}},
+        {.name = "host_untrusted_unseen",
+         .description = "what is not trusted is not even mentioned",
+         .base = Base::guard,
+         .variant = "untrusted_unseen",
+         .killers = {"security.untrusted_dir_refused"}},
     };
 }
 

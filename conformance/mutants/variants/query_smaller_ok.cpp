@@ -4,5 +4,5 @@
 
 HBF_VARIANT_QUERY(most, host) {
     if (!host) return nullptr;
-    return HBF_ABI_VERSION <= most ? &hbf::inject::base_table() : nullptr;
+    return HBF_ABI_VERSION >= host->abi_min && HBF_ABI_VERSION <= most ? &hbf::inject::base_table() : nullptr;
 }

@@ -13,18 +13,19 @@ namespace {
 
 constexpr uint64_t most_per_call = 40; // lifecycle.alloc_failure.each_nth_is_clean goes through all of them
 
-// What escapes, or "". Called through a pointer without noexcept, so that an exception arrives here where the plugin lets
-// it.
+// Whether an exception escapes, and what it says. Called through a pointer without noexcept, so that one arrives here where
+// the plugin lets it. Takes no memory: the next allocation may be the one that fails.
 template <class Call>
-std::string escaped(const std::string &what, const Call &call) {
+bool escaped(char (&what)[256], const Call &call) {
+    what[0] = '\0';
     try {
         call();
-        return {};
+        return false;
     } catch (const std::exception &exception) {
-        return fmt::format("an exception left {}: {}", what, exception.what());
+        std::snprintf(what, sizeof what, ": %s", exception.what());
     } catch (...) {
-        return fmt::format("an exception left {}", what);
     }
+    return true;
 }
 
 // In the child. Says on stderr what it is at, for an exception that meets a noexcept function ends it.
@@ -35,22 +36,18 @@ std::string try_all(Context &context, uint64_t &failed) {
     for (const Operation &operation : operations(subject, *device, queue)) {
         fmt::print(stderr, "at {}\n", operation.name);
         std::fflush(stderr);
-        char text[256];
+        char text[256], what[256];
         hbf_error error{sizeof error, 0, text, sizeof text, 0, 0, HBF_NO_PLACE};
-        hbf_status first = HBF_OK;
-        std::string left = escaped(operation.name, [&] { first = operation.call(&error); });
-        if (!left.empty()) return left;
-        if (first == HBF_OK) operation.undo();
-        for (uint64_t nth = 1; nth <= most_per_call; ++nth) {
+        for (uint64_t nth = 0; nth <= most_per_call; ++nth) { // at 0 none fails
             FailAllocation failing(nth);
             hbf_status status = HBF_OK;
-            left = escaped(operation.name, [&] { status = operation.call(&error); });
+            const bool left = escaped(what, [&] { status = operation.call(&error); });
             const bool happened = failing.happened();
             failing.disarm();
-            if (!left.empty()) return left;
+            if (left) return fmt::format("an exception left {}{}", operation.name, what);
             failed += happened;
             if (status == HBF_OK) operation.undo();
-            if (!happened) break;
+            if (nth > 0 && !happened) break;
         }
     }
     return {};

@@ -35,7 +35,7 @@ private:
     using OutCall = std::function<hbf_status(hbf_error *, uint64_t &)>;
     void add(std::string what, std::vector<hbf_status> due, std::function<hbf_status(hbf_error *)> call);
     void add_out(std::string what, std::vector<hbf_status> due, OutCall call);
-    void add_null(std::string what, std::function<hbf_status(hbf_error *)> call);
+    void add_null(std::string what, std::function<hbf_status(hbf_error *)> call, hbf_status due = HBF_INVALID);
     void of_create();
     void of_tiers();
     void of_regions();

@@ -16,8 +16,8 @@ T sized() {
 
 } // namespace
 
-void Failures::add_null(std::string what, std::function<hbf_status(hbf_error *)> call) {
-    nulls_.push_back({std::move(what), {HBF_INVALID}, [call = std::move(call)](hbf_error *error, hbf_status &status) {
+void Failures::add_null(std::string what, std::function<hbf_status(hbf_error *)> call, hbf_status due) {
+    nulls_.push_back({std::move(what), {due}, [call = std::move(call)](hbf_error *error, hbf_status &status) {
                           status = call(error);
                           return std::optional<uint64_t>();
                       }});
@@ -96,7 +96,15 @@ void Failures::nulls_of_tables() {
         add_null("register_host: out",
                  [this, &tier, handle](hbf_error *error) { return tier.register_host(handle, this, 1, nullptr, error); });
     }
+    add_null("get_extension: instance", [this](hbf_error *) { // NULL is its answer to what it does not know
+        return subject_.plugin().get_extension(nullptr, {"hbf.tier/1", 10}) ? HBF_OK : HBF_INVALID;
+    });
     const hbf_queue_ext &queues = device_.queue_table();
+    add_null("poll: queue", [&queues](hbf_error *) {
+        auto progress = sized<hbf_progress>();
+        return queues.poll(nullptr, &progress);
+    });
+    add_null("queue destroy: queue", [&queues](hbf_error *error) { return queues.destroy(nullptr, error); }, HBF_OK);
     add_null("queue info: instance", [&queues](hbf_error *error) {
         auto info = sized<hbf_queue_info>();
         return queues.info(nullptr, &info, error);

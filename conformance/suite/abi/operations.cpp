@@ -42,23 +42,21 @@ std::string nothing_to_undo() {
 
 // `made` of tier `table` must be a region one can free; freed.
 std::string free_made(const Instance &device, hbf_region_info &made) {
-    if (made.region == 0) return "it succeeded, but the region is 0";
-    const Call call = device.free(made.region);
+    const Call call = device.free(made.region); // 0 is none that can be freed
     made.region = 0;
     return call.ok() ? "" : "it succeeded, but its region cannot be freed: " + to_string(call);
 }
 
 // An instance of an undone create must be able to do something.
 std::string end_instance(Subject &subject, hbf_instance *&made) {
-    if (!made) return "it succeeded, but there is no instance";
     const Instance instance(subject, std::exchange(made, nullptr)); // throws a Verdict if its tables are not there
-    for (uint32_t tier = 0; tier < instance.tiers().size(); ++tier) {
+    std::string wrong;
+    for (uint32_t tier = 0; tier < instance.tiers().size() && wrong.empty(); ++tier) {
         hbf_region_info region{};
-        const Call call = instance.alloc(tier, 4096, region);
-        if (!call.ok()) return "it succeeded, but its tiers give nothing: " + to_string(call);
-        instance.must_free(region.region);
+        must(instance.alloc(tier, 4096, region), "alloc in an instance that was made while memory ran out");
+        wrong = free_made(instance, region);
     }
-    return {};
+    return wrong;
 }
 
 } // namespace
@@ -71,8 +69,7 @@ std::unique_ptr<Instance> create_without_log(Subject &subject) {
     in.device_id = {subject.options().device_id.data(), subject.options().device_id.size()};
     hbf_instance *made = nullptr;
     ErrorBuffer error;
-    const Call call = error.call(subject.plugin().create(&in, &made, error));
-    if (!call.ok()) fail("create without host services, which may be NULL: " + to_string(call));
+    must(error.call(subject.plugin().create(&in, &made, error)), "create without host services, which may be NULL");
     return std::make_unique<Instance>(subject, made);
 }
 

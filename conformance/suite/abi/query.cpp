@@ -42,7 +42,8 @@ HBF_CASE("abi.query.pure_and_repeatable",
 }
 
 HBF_CASE("abi.query.rejects_unknown_major",
-         {.rules = {"HBF-ABI-3"}, .kills = {"m40_wrong_abi", "query_smaller_ok", "query_null_host_ok"}}) {
+         {.rules = {"HBF-ABI-3"},
+          .kills = {"m40_wrong_abi", "query_smaller_ok", "query_null_host_ok", "query_ignores_min"}}) {
     Subject &subject = context.subject();
     const uint32_t theirs = subject.plugin().abi_version;
     const struct {

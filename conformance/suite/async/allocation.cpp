@@ -34,8 +34,8 @@ Counts go(Context &context, const Instance &device, hbf_queue *queue, const std:
         const uint64_t after_poll = watch.made_here();
         const hbf_status waited = table.wait(queue, value, 10'000'000'000, nullptr);
         const uint64_t after_wait = watch.made_here();
-        if (submitted != HBF_OK || waited != HBF_OK)
-            fail(fmt::format("a legal batch: submit says {}, wait {}", status_name(submitted), status_name(waited)));
+        must(submitted, "submit of a legal batch");
+        must(waited, "wait for a legal batch");
         context.count_check();
         out.submit += after_submit, out.poll += after_poll - after_submit, out.wait += after_wait - after_poll;
     }

@@ -26,6 +26,9 @@ bool fill_and_drain(Context &context, const Instance &device, Backlog &backlog, 
     Queue queue(device, depth);
     const uint64_t work = backlog.add();
     uint64_t taken = 0;
+    const auto expect_next = [&](uint64_t value) {
+        expect(context, value == taken + 1, fault::order, "submit returned {} where {} is the next value", value, taken + 1);
+    };
     Call refusal;
     for (; taken < room; ++taken) {
         uint64_t value = 0;
@@ -36,7 +39,7 @@ bool fill_and_drain(Context &context, const Instance &device, Backlog &backlog, 
             expect(context, value == 0, fault::contract, "a refused submit leaves value {} behind", value);
             break;
         }
-        expect(context, value == taken + 1, fault::order, "submit returned {} where {} is the next value", value, taken + 1);
+        expect_next(value);
     }
     const auto all_arrived = [&](uint64_t values) {
         device.must_complete(queue, values);
@@ -47,8 +50,6 @@ bool fill_and_drain(Context &context, const Instance &device, Backlog &backlog, 
                            fmt::format("value {} of a queue {} deep completed, and its batch was lost", slot + 1, depth));
     };
     if (refusal.ok()) {
-        expect(context, device.poll(queue).completed > 0, fault::contract,
-               "{} values in flight were taken, of at most {} that the queue declares", taken, most);
         all_arrived(taken);
         return false;
     }
@@ -63,10 +64,8 @@ bool fill_and_drain(Context &context, const Instance &device, Backlog &backlog, 
     }
     device.must_complete(queue, 1);
     uint64_t value = 0;
-    const Call again = device.submit(queue, {copy(taken)}, value);
-    context.check_status(again, HBF_OK, "the refused batch, once a value has completed");
-    expect(context, value == taken + 1, fault::order, "the batch taken at last got value {} where {} is due", value,
-           taken + 1);
+    must(device.submit(queue, {copy(taken)}, value), "the refused batch, once a value has completed");
+    expect_next(value);
     all_arrived(taken + 1);
     return true;
 }
@@ -75,12 +74,12 @@ bool fill_and_drain(Context &context, const Instance &device, Backlog &backlog, 
 
 HBF_CASE("async.depth.limit_backpressure_not_loss",
          {.rules = {"HBF-QUEUE-7"},
-          .kills = {"m22_error_swallowed", "full_queue_drops", "depth_overstated"},
+          .kills = {"m22_error_swallowed", "full_queue_drops", "depth_overstated", "refused_submit_leaves_value",
+                    "value_told_wrong", "full_with_one", "full_as_busy", "too_deep_queue_ok"},
           .needs = need::cpu_tier}) {
     Instance &device = context.device();
     Backlog backlog(device, 0.02);
     const uint32_t most = device.queue_info().max_depth;
-    expect(context, most > 0, fault::contract, "the queue declares a depth of 0");
     uint64_t full = 0;
     uint32_t round = 0;
     for (const uint32_t depth : {1u, 2u, std::min(most, 7u), std::min(most, 64u), most}) {
@@ -129,9 +128,11 @@ void fill_batch(Context &context, const Instance &device, uint32_t commands) {
 
 } // namespace
 
-HBF_CASE("async.queue.limits_hold", {.rules = {"HBF-QUEUE-7", "HBF-ABI-13"},
-                                     .kills = {"queue_place_leaks", "queues_overstated"},
-                                     .needs = need::cpu_tier}) {
+HBF_CASE("async.queue.limits_hold",
+         {.rules = {"HBF-QUEUE-7", "HBF-ABI-13"},
+          .kills = {"queue_place_leaks", "queues_overstated", "batch_cut_at_4", "refused_queue_left",
+                    "no_queue_left_as_busy", "refused_as_internal", "queue_over_limit_ok", "queue_refused_as_internal"},
+          .needs = need::cpu_tier}) {
     Instance &device = context.device();
     const hbf_queue_info &info = device.queue_info();
     hbf_queue *queue = nullptr;
@@ -158,7 +159,7 @@ HBF_CASE("async.queue.limits_hold", {.rules = {"HBF-QUEUE-7", "HBF-ABI-13"},
                                  "create of one queue more than max_queues");
         device.must_run(queues.back(), {});
         for (uint32_t i = 0; i < std::min(most, 8u); ++i) {
-            context.check_status(device.destroy_queue(queues.back()), HBF_OK, "destroy of an idle queue");
+            device.must_destroy_queue(queues.back());
             queues.pop_back();
         }
     }

@@ -2,7 +2,10 @@
 #include "conformance/suite/async/expect.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <vector>
+
+#include "conformance/measure/clock.hpp"
 
 namespace hbf::conformance {
 
@@ -73,6 +76,33 @@ void write_pattern(ByteAccess &access, const hbf_region_info &region, uint64_t o
     std::vector<std::byte> bytes(size);
     kernels::pattern_fill(bytes.data(), size, key, content);
     access.write(region, offset, bytes);
+}
+
+void submit_when_free(const Instance &device, hbf_queue *queue, const std::vector<hbf_command> &batch, uint64_t &value) {
+    for (bool idle = false;;) {
+        uint64_t next = 0;
+        const Call call = device.submit(queue, batch, next);
+        if (call.status != HBF_EXHAUSTED) {
+            must(call, "submit");
+            value = next;
+            return;
+        }
+        if (idle) must(call, "submit to a queue with nothing in flight");
+        // All may have completed since the refusal: then there is no oldest in flight to wait for.
+        const uint64_t completed = device.poll(queue).completed;
+        idle = completed >= value;
+        if (!idle) device.must_complete(queue, completed + 1);
+    }
+}
+
+void look_until(const std::function<bool()> &over, uint64_t value) {
+    const auto begin = measure::Clock::now();
+    for (uint64_t looks = 1; !over(); ++looks) {
+        if (looks % 1024) continue;
+        if (measure::seconds_between(begin, measure::Clock::now()) > 10)
+            fail_as(fault::never_completes, fmt::format("value {} did not complete in 10 seconds of polling", value));
+        std::this_thread::yield(); // on one CPU somebody else has yet to submit
+    }
 }
 
 } // namespace hbf::conformance

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "conformance/measure/cause.hpp"
 #include "conformance/suite/bytes.hpp"
@@ -40,6 +42,12 @@ void expect_pattern(Context &context, const Instance &device, const hbf_region_i
 // Pattern, or its complement, into a region.
 void write_pattern(ByteAccess &access, const hbf_region_info &region, uint64_t offset, uint64_t size,
                    const kernels::PatternKey &key, uint64_t content);
+
+// Submits as soon as the queue has room. `value` in: the last one that submit returned, 0 none; out: the new one.
+void submit_when_free(const Instance &device, hbf_queue *queue, const std::vector<hbf_command> &batch, uint64_t &value);
+
+// Asks again and again until `over`: value `value` is completed, or nobody waits any more. Fails the case after ten seconds.
+void look_until(const std::function<bool()> &over, uint64_t value);
 
 inline kernels::PatternKey poison_of(kernels::PatternKey key) {
     key.complement = !key.complement;

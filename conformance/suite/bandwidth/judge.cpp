@@ -38,12 +38,13 @@ Judgement judge_speed(const Speed &speed) {
         return out;
     }
     // What stays in a cache does not pass through the medium; how much faster a cache is has its bounds, too.
-    if (low > (speed.cold ? above_declared : cache_gain) * speed.declared) {
+    const double most = speed.both_ways > 0 ? speed.both_ways : speed.declared;
+    if (low > (speed.cold ? above_declared : cache_gain) * most) {
         out.fault_class = fault::impossible_speed;
         out.reason =
             fmt::format("{} is {:.2f} times the declared peak ({}): the bytes did not pass through it, or the figure is "
                         "not the medium's",
-                        gbs(median), median / speed.declared, gbs(speed.declared));
+                        gbs(median), median / most, gbs(most));
         return out;
     }
     if (!speed.floor) return out;

@@ -25,6 +25,7 @@ struct Speed {
     std::vector<double> samples = {}; // B/s, at least six
     double reference = 0;             // B/s, the fastest plain copy of this run; 0: none applies
     double declared = 0;              // B/s, the path's; 0: not declared
+    double both_ways = 0;             // B/s, what is declared for all that move at once; 0: no more than `declared`
     bool cold = true;                 // the bytes did not stay in a cache
     bool floor = true;                // the declared figure is a floor, too
     bool contended = false;           // others used the CPUs

@@ -44,11 +44,7 @@ Result<uint64_t> SuiteTarget::submit(std::span<const measure::Move> moves) {
     uint64_t value = 0;
     const Call call = device_->submit(queue_, batch_, value);
     // No more than `depth` are ever in flight, by what was seen completed.
-    if (call.status == HBF_EXHAUSTED)
-        fail_as(fault::early_completion,
-                fmt::format("values of a queue {} deep were seen to complete, and it has no room for another: {}", depth_,
-                            call.message));
-    if (!call.ok()) conformance::fail(fmt::format("submit of {} copies: {}", batch_.size(), to_string(call)));
+    must(call, "submit of {} copies, for which a queue {} deep has room by what was seen completed", batch_.size(), depth_);
     return value;
 }
 

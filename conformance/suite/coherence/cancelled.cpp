@@ -35,26 +35,25 @@ void cancel_round(Context &context, const Instance &device, uint32_t tier, uint6
         values[i] = device.must_submit(queue, {copy_command(to.region, i * litmus::granule_size, from.region,
                                                             i * litmus::granule_size, litmus::granule_size)});
     std::array<bool, granules> out{};
+    const auto cancelled = [&](uint64_t value) {
+        const Call call = device.cancel(queue, value);
+        if (!call.ok()) context.check_status(call, HBF_BUSY, "cancel of a migration");
+        return call.ok();
+    };
     for (uint64_t i = granules; i-- > 0;) { // from behind: there is most time for those
         if (random.below(3) == 0) continue;
-        const Call call = device.cancel(queue, values[i]);
-        if (!call.ok()) context.check_status(call, HBF_BUSY, "cancel of a migration");
-        out[i] = call.ok();
+        out[i] = cancelled(values[i]);
         (out[i] ? taken : late) += 1;
     }
     device.must_complete(queue, values[granules - 1]);
+    if (cancelled(values[granules - 1])) out[granules - 1] = true; // too late: the bytes would say so
     access.read(to, 0, bytes);
     for (uint64_t i = 0; i < granules; ++i) {
         const Place place{&device, &to, i * litmus::granule_size};
         const auto granule = std::span(bytes).subspan(place.offset, litmus::granule_size);
-        const uint64_t found = expect_whole(context, place, litmus::read_granule(granule), owner + i,
-                                            out[i] ? "the target of a cancelled migration"
-                                                   : "the target of a migration that was not cancelled");
-        context.count_check();
-        if (found != 2 * round + (out[i] ? 1 : 2))
-            fail_at(out[i] ? fault::contract : fault::not_written, place,
-                    fmt::format("{}, and its target holds the {} granule",
-                                out[i] ? "cancel succeeded" : "the migration completed", out[i] ? "new" : "old"));
+        expect_whole(context, place, litmus::read_granule(granule), owner + i,
+                     out[i] ? "the target of a cancelled migration" : "the target of a migration that was not cancelled",
+                     2 * round + (out[i] ? 1 : 2));
     }
 }
 
@@ -62,7 +61,7 @@ void cancel_round(Context &context, const Instance &device, uint32_t tier, uint6
 
 HBF_CASE("coherence.migration.cancel_old_or_new",
          {.rules = {"HBF-QUEUE-8"},
-          .kills = {"m28_cancel_still_writes", "cancel_drops_busy", "last_line_lost"},
+          .kills = {"m28_cancel_still_writes", "cancel_drops_busy", "last_line_lost", "late_cancel_as_internal"},
           .needs = need::cpu_tier | need::cancel}) {
     const Instance &device = context.device();
     for (const uint32_t tier : device.dma_tiers()) {

@@ -87,12 +87,14 @@ void run_beside(const std::function<void(Over &over)> &mover, const std::functio
 }
 
 uint64_t expect_whole(Context &context, const Place &place, const litmus::Reading &reading, uint64_t owner,
-                      std::string_view what) {
+                      std::string_view what, std::optional<uint64_t> version) {
     context.count_check();
     const bool whole = reading.kind == litmus::Reading::whole;
-    if (whole && reading.first.owner == owner) return reading.first.version;
+    const bool owned = whole && reading.first.owner == owner; // only its version can be wrong
+    if (owned && reading.first.version == version.value_or(reading.first.version)) return reading.first.version;
     Evidence evidence;
-    evidence.fault_class = whole                                    ? fault::misplaced
+    evidence.fault_class = owned                                    ? fault::stale
+                           : whole                                  ? fault::misplaced
                            : reading.kind == litmus::Reading::mixed ? fault::torn
                                                                     : fault::wrong_value;
     const uint64_t to_the_end = place.region->size - std::min(place.region->size, place.offset + reading.offset);
@@ -104,13 +106,18 @@ uint64_t expect_whole(Context &context, const Place &place, const litmus::Readin
     evidence.region = place.region->region;
     evidence.offset = place.offset + reading.offset;
     if (place.region->address) evidence.address = reinterpret_cast<uintptr_t>(at(*place.region, evidence.offset));
-    evidence.expected = whole ? owner : reading.kind == litmus::Reading::mixed ? reading.first.version : reading.expected;
-    evidence.actual = whole                                    ? reading.first.owner
+    evidence.expected = owned                                    ? *version
+                        : whole                                  ? owner
+                        : reading.kind == litmus::Reading::mixed ? reading.first.version
+                                                                 : reading.expected;
+    evidence.actual = owned                                    ? reading.first.version
+                      : whole                                  ? reading.first.owner
                       : reading.kind == litmus::Reading::mixed ? reading.other.version
                                                                : reading.actual;
     evidence.width = 8;
     evidence.wrong_bytes = whole ? litmus::granule_size : reading.wrong_lines * litmus::stamp_size;
-    evidence.detail = fmt::format("{}: {}, where one version of {} is due", what, to_string(reading), owner);
+    evidence.detail = fmt::format("{}: {}, where {} of {} is due", what, to_string(reading),
+                                  version ? fmt::format("version {}", *version) : "one version", owner);
     std::string reason = evidence.detail;
     fail(std::move(reason), std::move(evidence));
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "conformance/litmus/granule.hpp"
@@ -90,9 +91,9 @@ inline std::atomic_ref<uint64_t> word_at(std::span<std::byte> bytes, uint64_t nu
 // Two threads that end together, whichever ends first and however: mover(over) in one, user(over) in the other.
 void run_beside(const std::function<void(Over &over)> &mover, const std::function<void(Over &over)> &user);
 
-// Fails the case unless the granule is of one piece and `owner`'s. Returns its version.
+// Fails the case unless the granule is of one piece and `owner`'s, and of that version, if one is due. Returns its version.
 uint64_t expect_whole(Context &context, const Place &place, const litmus::Reading &reading, uint64_t owner,
-                      std::string_view what);
+                      std::string_view what, std::optional<uint64_t> version = {});
 
 inline constexpr uint64_t poison = 0xdead9015dead9015;
 

@@ -72,8 +72,8 @@ void whole(Context &context, const hbf_region_info &from, const hbf_region_info 
     for (const uint64_t place : places) access.write(from, place, bytes_of(context.seed(), 3, place, piece));
     const uint64_t value = device.must_submit(queue, {copy_command(to.region, 0, from.region, 0, region_size)});
     // The profile that runs this on slow tiers has the time.
-    const Call done = device.wait(queue, value, context.scaled(10, 300, 300) * 1'000'000'000);
-    context.check_status(done, HBF_OK, fmt::format("the wait for a copy of {} bytes in {}", region_size, name));
+    must(device.wait(queue, value, context.scaled(10, 300, 300) * 1'000'000'000), "the wait for a copy of {} bytes in {}",
+         region_size, name);
     device.must_complete(queue, value);
     for (const uint64_t place : places)
         must_hold(context, access, to, place, bytes_of(context.seed(), 3, place, piece), fault::short_transfer,
@@ -135,8 +135,7 @@ bool in_registered_memory(Context &context) {
     }
     const std::unique_ptr<void, Unmap> mapped(memory);
     hbf_region_info region{};
-    const Call call = device.register_host(memory, region_size, region);
-    context.check(call.ok(), "register_host of {} bytes: {}", region_size, to_string(call));
+    must(device.register_host(memory, region_size, region), "register_host of {} bytes", region_size);
     region.address = memory;
     across(context, region, "registered memory");
     device.must_free(region.region);

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "conformance/suite/dma/finding.hpp"
@@ -27,17 +29,14 @@ hbf_region_info Buffers::make(uint32_t tier, uint64_t size) {
     }
     constexpr uint64_t page = 65536; // of any machine
     const uint64_t whole = (size + page - 1) / page * page;
-    void *memory = std::aligned_alloc(page, whole);
+    std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(page, whole), &std::free);
     if (!memory) throw std::bad_alloc();
-    std::memset(memory, 0, whole);
+    std::memset(memory.get(), 0, whole);
     hbf_region_info out{};
-    const Call call = device_->register_host(memory, size, out);
-    if (!call.ok()) {
-        std::free(memory);
-        fail(fmt::format("register_host of {} bytes, which the plugin declares: {}", size, to_string(call)));
-    }
-    made_.push_back({out.region, memory, size});
-    if (!out.address) out.address = memory; // the caller's memory stays the caller's
+    must(device_->register_host(memory.get(), size, out), "register_host of {} bytes, which the plugin declares", size);
+    made_.push_back({out.region, memory.get(), size});
+    if (!out.address) out.address = memory.get(); // the caller's memory stays the caller's
+    memory.release();
     return out;
 }
 

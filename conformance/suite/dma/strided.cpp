@@ -52,8 +52,8 @@ HBF_CASE("dma.copy.strided_kv_block_layout", {.rules = {"HBF-DMA-2", "HBF-ABI-7"
                 const hbf_batch strided = padded(memory, {begin, begin + static_cast<std::ptrdiff_t>(count)}, stride);
                 ErrorBuffer error;
                 uint64_t value = 0;
-                const Call call = error.call(device.queue_table().submit(pair.queue, &strided, &value, error));
-                context.check_status(call, HBF_OK, fmt::format("a batch of {} commands {} bytes apart", count, stride));
+                must(error.call(device.queue_table().submit(pair.queue, &strided, &value, error)),
+                     "a batch of {} commands {} bytes apart", count, stride);
                 device.must_complete(pair.queue, value);
             }
             pair.run(context, {}, fmt::format("layer {}, commands {} bytes apart, {}", layer, stride, route.name()));

@@ -145,7 +145,10 @@ private:
 } // namespace
 
 HBF_CASE("selftest.transfer",
-         {.rules = {"HBF-DMA-2"}, .needs = need::cpu_tier, .hidden = true, .unproven = "proven by every run's self-test"}) {
+         {.rules = {"HBF-DMA-2"},
+          .kills = {"m07_complete_twice", "range_unchecked", "zero_copy_ok", "freed_handle_copies", "m02_drop_tail"},
+          .needs = need::cpu_tier,
+          .hidden = true}) {
     TransferTest test(context);
     test.errors_are_errors();
     for (int round = 0; round < 12; ++round) {

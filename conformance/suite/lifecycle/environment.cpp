@@ -14,25 +14,26 @@ namespace {
 std::string change_of_a_life(Context &context) {
     Subject &subject = context.subject();
     const Visible before = look();
+    const auto changed = [&](const char *by, const Visible &now) {
+        const std::string change = first_change(before, now);
+        return change.empty() ? std::string() : by + (": " + change);
+    };
     subject.must_probe();
-    if (const std::string change = first_change(before, look()); !change.empty()) return "by probe: " + change;
+    std::string said = changed("by probe", look());
     Visible alive;
     {
         const auto device = subject.must_create();
-        const std::string wrong = workout(*device, context.seed());
-        if (!wrong.empty()) return wrong;
+        workout(*device, context.seed(), "an instance");
         if (device->health_table()) device->must_read_health();
         alive = look();
     }
     // While it lives it may have threads and descriptors; nothing else is its own.
     alive.threads = before.threads;
     alive.descriptors = before.descriptors;
-    if (const std::string change = first_change(before, alive); !change.empty()) return "by a living instance: " + change;
-    const Visible after = look_after_joins(before, 3);
-    if (const std::string change = first_change(before, after); !change.empty())
-        return "by an instance that was destroyed: " + change;
+    if (said.empty()) said = changed("by a living instance", alive);
+    if (said.empty()) said = changed("by an instance that was destroyed", look_after_joins(before, 3));
     std::fflush(nullptr); // what the plugin printed and the C library still holds
-    return {};
+    return said;
 }
 
 HBF_CASE("lifecycle.environment.unchanged",

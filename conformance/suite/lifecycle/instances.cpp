@@ -14,7 +14,7 @@ namespace {
 HBF_CASE("lifecycle.instance.many_independent",
          {.rules = {"HBF-LIFE-7"},
           .kills = {"instances_share_state", "instances_share_bytes", "instances_share_work", "instances_share_refusal",
-                    "m44_not_thread_safe"}}) {
+                    "m44_not_thread_safe", "create_denied", "create_gives_nothing"}}) {
     Subject &subject = context.subject();
     constexpr unsigned count = 3;
     std::vector<std::unique_ptr<Instance>> all;
@@ -25,20 +25,13 @@ HBF_CASE("lifecycle.instance.many_independent",
     all.push_back(subject.must_create());
 
     // At once, with data of their own.
-    std::vector<std::string> wrong(all.size());
     run_threads(static_cast<unsigned>(all.size()), [&](unsigned i) {
-        for (uint64_t round = 0; round < context.scaled(4, 40, 400) && wrong[i].empty(); ++round)
-            wrong[i] = workout(*all[i], context.seed() + i * 1000 + round);
+        const std::string who = fmt::format("{} instances at work at once, in instance {}", all.size(), i);
+        for (uint64_t round = 0; round < context.scaled(4, 40, 400); ++round) {
+            workout(*all[i], context.seed() + i * 1000 + round, who);
+            context.count_check();
+        }
     });
-    for (size_t i = 0; i < wrong.size(); ++i) {
-        context.count_check();
-        if (wrong[i].empty()) continue;
-        Evidence evidence;
-        evidence.fault_class = fault::wrong_value;
-        evidence.detail = fmt::format("{} instances at work at once, in instance {}: {}", all.size(), i, wrong[i]);
-        const std::string reason = evidence.detail;
-        fail(reason, std::move(evidence));
-    }
 
     // One goes: the bytes and queues of the others stay.
     Instance &stays = *all[1];
@@ -56,8 +49,7 @@ HBF_CASE("lifecycle.instance.many_independent",
         all[2].reset();
         stays.must_complete(queue, value);
         context.check(access.read(region, 0, bytes.size()) == bytes, "destroying an instance changed bytes of another");
-        const std::string after = workout(stays, context.seed());
-        context.check(after.empty(), "after another instance was destroyed: {}", after);
+        workout(stays, context.seed(), "after another instance was destroyed");
     }
 }
 

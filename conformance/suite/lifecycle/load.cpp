@@ -22,7 +22,7 @@ Forked load_and_end(Context &context) {
 
 HBF_CASE("lifecycle.load.changes_nothing",
          {.rules = {"HBF-LIFE-1", "HBF-LIFE-9"},
-          .kills = {"m38_ctor_sigill", "load_changes_process", "load_prints", "exit_crashes"}}) {
+          .kills = {"m38_ctor_sigill", "load_changes_process", "load_prints", "exit_crashes", "exit_crashes_unused"}}) {
     const Forked loaded = load_and_end(context);
     context.check(line_of(loaded.said, "changed ").empty(), "opening the library changed the process: {}",
                   line_of(loaded.said, "changed "));

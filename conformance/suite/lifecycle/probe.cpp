@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Probe: quick, leaves nothing behind, and says plainly when there is no device.
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "conformance/suite/allocation.hpp"
 #include "conformance/suite/context.hpp"
@@ -29,7 +31,7 @@ class EmptyRoot {
 public:
     EmptyRoot() {
         std::string pattern = (std::filesystem::temp_directory_path() / "hbf-no-devices-XXXXXX").string();
-        if (!mkdtemp(pattern.data())) fail("no folder for an empty machine: " + pattern);
+        if (!mkdtemp(pattern.data())) throw std::system_error(errno, std::generic_category(), pattern);
         path_ = pattern;
     }
     ~EmptyRoot() {
@@ -117,7 +119,8 @@ std::string left_by_probe(Context &context) {
     const Forked after = run_forked(
         [&] {
             const auto device = subject.must_create();
-            return workout(*device, context.seed());
+            workout(*device, context.seed(), "an instance");
+            return std::string();
         },
         limit_s);
     return after.trouble().empty() ? "" : "a process forked after a probe opened the device: " + after.trouble();

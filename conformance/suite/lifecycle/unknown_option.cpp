@@ -6,7 +6,8 @@ namespace hbf::conformance {
 namespace {
 
 HBF_CASE("lifecycle.create.unknown_option",
-         {.rules = {"HBF-LIFE-10"}, .kills = {"unknown_option_ignored", "unknown_option_unnamed"}}) {
+         {.rules = {"HBF-LIFE-10"},
+          .kills = {"unknown_option_ignored", "unknown_option_unnamed", "unknown_option_as_internal"}}) {
     Subject &subject = context.subject();
     for (const std::string key : {"no-such-option", "storage_pathh", "x"}) {
         hbf_instance *made = nullptr;

@@ -11,7 +11,9 @@
 
 namespace hbf::conformance {
 
-std::string workout(const Instance &device, uint64_t seed, uint64_t bytes) {
+void workout(const Instance &device, uint64_t seed, std::string_view who) {
+    constexpr uint64_t bytes = 65536;
+
     Random random(seed);
     std::vector<std::byte> data(bytes);
     for (std::byte &byte : data) byte = static_cast<std::byte>(random());
@@ -27,12 +29,18 @@ std::string workout(const Instance &device, uint64_t seed, uint64_t bytes) {
         device.must_run(queue, {copy_command(target.region, 0, source.region, 0, bytes)});
         const auto found = access.read(target, 0, bytes);
         const auto wrong = std::mismatch(found.begin(), found.end(), data.begin());
-        if (wrong.first != found.end())
-            return fmt::format("a copy to tier {}: byte {} is {:#04x} and not {:#04x}", device.tier(tier).name,
-                               wrong.first - found.begin(), static_cast<unsigned>(*wrong.first),
-                               static_cast<unsigned>(*wrong.second));
+        if (wrong.first == found.end()) continue;
+        Evidence evidence;
+        evidence.fault_class = fault::wrong_value;
+        evidence.tier = device.tier(tier).name;
+        evidence.region = target.region;
+        evidence.offset = static_cast<uint64_t>(wrong.first - found.begin());
+        evidence.detail =
+            fmt::format("{}: a copy to tier {}: byte {} is {:#04x} and not {:#04x}", who, evidence.tier, evidence.offset,
+                        static_cast<unsigned>(*wrong.first), static_cast<unsigned>(*wrong.second));
+        const std::string reason = evidence.detail;
+        fail(reason, std::move(evidence));
     }
-    return {};
 }
 
 } // namespace hbf::conformance

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 #include "conformance/suite/device.hpp"
 
 namespace hbf::conformance {
 
-// "" if all went as it must, else what did not. `seed` chooses the bytes.
-std::string workout(const Instance &device, uint64_t seed, uint64_t bytes = 64 * 1024);
+// Fails the case, and says of `who`, unless all goes as it must. `seed` chooses the bytes.
+void workout(const Instance &device, uint64_t seed, std::string_view who);
 
 } // namespace hbf::conformance

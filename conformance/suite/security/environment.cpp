@@ -16,8 +16,10 @@ bool noted(const Selection &selection, std::string_view words) {
     return false;
 }
 
-HBF_CASE("security.privileged_ignores_env",
-         {.rules = {"HBF-SEC-3"}, .kills = {"host_privileged_reads_env"}, .limit_s = 60, .host_side = true}) {
+HBF_CASE("security.privileged_ignores_env", {.rules = {"HBF-SEC-3"},
+                                             .kills = {"host_privileged_reads_env", "host_ignores_silently"},
+                                             .limit_s = 60,
+                                             .host_side = true}) {
     hostile::Scene scene;
     const fs::path trusted = scene.folder("trusted"), elsewhere = scene.folder("elsewhere");
     scene.plugin(trusted, "good");
@@ -27,26 +29,32 @@ HBF_CASE("security.privileged_ignores_env",
 
     Selecting how{{}, settings};
     how.privileged = false;
-    const auto control = try_select(how);
-    if (!control) fail("the selection failed: " + control.error().message);
-    if (!find(*control, "evil")) fail("HBF_PLUGIN_PATH does not count in a process without privilege: nothing was shown");
+    if (!find(select(how), "evil"))
+        context.inconclusive("HBF_PLUGIN_PATH does not count in a process without privilege: nothing was shown");
 
     how.privileged = true;
-    const auto guarded = try_select(how);
-    if (!guarded) fail("the selection failed: " + guarded.error().message);
-    context.check(!find(*guarded, "evil") && noted(*guarded, "ignored"),
-                  "a privileged process found a plugin by HBF_PLUGIN_PATH, or ignored it without a word");
-
-    // Names and trust from the environment, with the folder from where it may come.
+    const Selection by_path = select(how);
+    // By name and by trust, with the folder from where it may come.
     setenv("HBF_PLUGINS", "^good", 1);
     setenv("HBF_ALLOW_UNTRUSTED", "true", 1);
     const fs::path open = scene.folder("open", 0777);
     scene.plugin(open, "exposed");
-    const Selection selection = select({{trusted, open}, settings});
-    if (must_find(selection, "good").reason != Reason::selected)
-        fail("a privileged process let HBF_PLUGINS decide: " + why(must_find(selection, "good")));
-    if (must_find(selection, "exposed").reason != Reason::untrusted_path)
-        fail("a privileged process let HBF_ALLOW_UNTRUSTED decide: " + why(must_find(selection, "exposed")));
+    const Selection by_name = select({{trusted, open}, settings});
+    const struct {
+        const char *variable;
+        const Selection &selection;
+        const char *plugin;
+        std::string_view due;
+    } ways[] = {{"HBF_PLUGIN_PATH", by_path, "evil", "not seen"},
+                {"HBF_PLUGINS", by_name, "good", "selected"},
+                {"HBF_ALLOW_UNTRUSTED", by_name, "exposed", "untrusted_path"}};
+    for (const auto &[variable, selection, plugin, due] : ways) {
+        const Candidate *const found = find(selection, plugin);
+        const std::string_view is = found ? to_string(found->reason) : "not seen";
+        context.check(is == due && noted(by_path, "ignored"),
+                      "in a privileged process {} decides, or is ignored without a word: {} is {} where {} is due", variable,
+                      plugin, is, due);
+    }
     for (const char *name : {"HBF_PLUGIN_PATH", "HBF_PLUGINS", "HBF_ALLOW_UNTRUSTED"}) unsetenv(name);
 }
 

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 constexpr uint32_t other_user = 12345;
 
 HBF_CASE("security.untrusted_dir_refused",
-         {.rules = {"HBF-SEC-1"}, .kills = {"host_trust_off"}, .limit_s = 60, .host_side = true}) {
+         {.rules = {"HBF-SEC-1"}, .kills = {"host_trust_off", "host_untrusted_unseen"}, .limit_s = 60, .host_side = true}) {
     hostile::Scene scene;
     const fs::path safe = scene.folder("safe"), open = scene.folder("open", 0777), below = scene.folder("open/below"),
                    sticky = scene.folder("sticky", 01777), links = scene.folder("links");
@@ -36,8 +36,12 @@ HBF_CASE("security.untrusted_dir_refused",
             chmod((safe / "writable_by_group.so").c_str(), 0664) == 0)
             exposed.emplace_back("writable_by_group");
     }
-    const std::vector<fs::path> path = {safe, open, below, sticky, links};
-    const Selection selection = select({path, {{"plugins.probe_timeout_s", "30"}}, false, true});
+    // And the plugin under test, where anybody could have put it.
+    const fs::path anybody = scene.folder("anybody", 0777);
+    Settings settings = {{"plugins.probe_timeout_s", "30"}};
+    exposed.push_back(stage_subject(context.subject(), scene, anybody, settings));
+    const std::vector<fs::path> path = {safe, open, below, sticky, links, anybody};
+    const Selection selection = select({path, settings, false, true});
     for (const std::string &name : exposed) {
         const Candidate &candidate = must_find(selection, name);
         context.check(candidate.reason == Reason::untrusted_path && candidate.stage == Stage::trust && !candidate.plugin &&
@@ -45,15 +49,8 @@ HBF_CASE("security.untrusted_dir_refused",
                       "{} can be changed by others, and is {}", name, why(candidate));
     }
     const Candidate &control = must_find(selection, "safe");
-    if (control.reason != Reason::selected) fail("a plugin that only its owner can change is " + why(control));
-
-    // The plugin under test, where anybody could have put it.
-    const fs::path anybody = scene.folder("anybody", 0777);
-    Settings settings;
-    const std::string under_test = stage_subject(context.subject(), scene, anybody, settings);
-    const Selection none = select({{anybody}, settings});
-    if (must_find(none, under_test).reason != Reason::untrusted_path)
-        fail("the plugin under test in a folder that anybody can write to is " + why(must_find(none, under_test)));
+    if (control.reason != Reason::selected)
+        context.inconclusive("a plugin that only its owner can change is " + why(control) + ": nothing was shown");
 }
 
 } // namespace

@@ -29,7 +29,8 @@ HBF_CASE("security.relative_path_refused",
     scene.plugin(folder, "good");
     scene.plugin(inside, "better");
     const WorkingDirectory here(folder);
-    for (const char *path : {"plugins", ".", "./plugins", "../hostile", ""}) {
+    const std::string behind = inside.string() + ",plugins"; // an absolute one
+    for (const char *path : {"plugins", ".", "./plugins", "../hostile", behind.c_str(), ""}) {
         for (const char *key : {"plugins.path", "plugins.path_add"}) {
             // An empty path says nothing, and then the installation's own folder counts.
             Settings settings = {{key, path}, {"plugins.probe_timeout_s", "30"}};
@@ -39,10 +40,10 @@ HBF_CASE("security.relative_path_refused",
                           found ? "a plugin of the working directory was found" : "that is no error");
         }
     }
-    if (try_select({{inside, "plugins"}, {}})) fail("a relative folder behind an absolute one is no error");
     const Selection control = select({{inside}, {{"plugins.probe_timeout_s", "30"}}});
     if (must_find(control, "better").reason != Reason::selected)
-        fail("by its absolute path the same plugin is " + why(must_find(control, "better")));
+        context.inconclusive("by its absolute path the same plugin is " + why(must_find(control, "better")) +
+                             ": nothing was shown");
 }
 
 } // namespace

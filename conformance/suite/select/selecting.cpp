@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/suite/select/selecting.hpp"
 
+#include <stdexcept>
+
 namespace hbf::conformance {
 
 Result<Selection> try_select(const Selecting &how) {
@@ -21,7 +23,7 @@ Result<Selection> try_select(const Selecting &how) {
 
 Selection select(const Selecting &how) {
     auto selection = try_select(how);
-    if (!selection) fail("the selection failed: " + selection.error().message);
+    if (!selection) throw std::runtime_error("the selection failed: " + selection.error().message);
     return std::move(*selection);
 }
 

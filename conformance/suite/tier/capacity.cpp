@@ -25,10 +25,8 @@ void fill_declared(Context &context, const Instance &device, uint32_t tier) {
         context.note(fmt::format("{}: {} of {} bytes available were taken", info.name, target, info.available));
     std::vector<hbf_region> regions;
     for (uint64_t taken = 0; taken + share <= target - target / parts; taken += share) {
-        const Call call = device.alloc(tier, share, region);
-        check_in(context, call.ok(), fault::contract, info.name,
-                 "{} declares {} bytes, {} of them available; after {} it gives no {} more: {}", info.name, info.capacity,
-                 info.available, taken, share, to_string(call));
+        must(device.alloc(tier, share, region), "{} declares {} bytes, {} of them available; {} more after {}", info.name,
+             info.capacity, info.available, share, taken);
         regions.push_back(region.region);
     }
     for (const hbf_region made : regions) device.must_free(made);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A handle dies with its region and never comes to mean another one.
 #include <functional>
-#include <set>
 
 #include "conformance/suite/dma/finding.hpp"
 #include "conformance/suite/dma/model.hpp"
@@ -34,9 +33,9 @@ void must_be_refused(Context &context, const Instance &device, hbf_queue *queue,
     context.check_status(call, HBF_INVALID, fmt::format("exporting {} ({:#x})", what, handle));
 }
 
-HBF_CASE("tier.handle.stale_after_free_rejected",
-         {.rules = {"HBF-TIER-2", "HBF-TIER-3"},
-          .kills = {"m21_handle_reused_aba", "freed_handle_copies", "freed_twice_ok", "handle_zero_ok"}}) {
+HBF_CASE("tier.handle.stale_after_free_rejected", {.rules = {"HBF-TIER-2", "HBF-TIER-3"},
+                                                   .kills = {"m21_handle_reused_aba", "freed_handle_copies",
+                                                             "freed_twice_ok", "handle_zero_ok", "declares_export"}}) {
     Instance &device = context.device();
     const Queue queue(device);
     ByteAccess access(device);
@@ -49,12 +48,9 @@ HBF_CASE("tier.handle.stale_after_free_rejected",
         must_be_refused(context, device, queue, good.region ^ (uint64_t{1} << 63), good.region,
                         "a handle with one bit changed");
 
-        std::set<hbf_region> seen = {good.region};
         std::vector<hbf_region> stale;
         for (unsigned i = 0; i < 3; ++i) {
             const hbf_region_info region = device.must_alloc(tier, size);
-            check_in(context, seen.insert(region.region).second, fault::contract, name,
-                     "{} gave the handle {:#x} a second time", name, region.region);
             device.must_free(region.region);
             stale.push_back(region.region);
             must_be_refused(context, device, queue, region.region, good.region, "a freed region of " + name);
@@ -64,8 +60,6 @@ HBF_CASE("tier.handle.stale_after_free_rejected",
         std::vector<hbf_region_info> fresh;
         for (unsigned i = 0; i < 8; ++i) fresh.push_back(regions.make(tier, size));
         for (const hbf_region_info &region : fresh) {
-            check_in(context, seen.insert(region.region).second, fault::contract, name,
-                     "{} gave the handle {:#x} a second time", name, region.region);
             models.emplace_back(access, region, name, name);
             models.back().load(context.seed(), static_cast<uint32_t>(models.size()));
         }

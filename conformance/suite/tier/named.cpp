@@ -16,9 +16,7 @@ hbf_region_info open_or_create(const Instance &device, uint32_t tier, const std:
     hbf_region_info out{};
     Call call = device.alloc(tier, size, out, 0, name, HBF_ALLOC_OPEN_EXISTING);
     if (call.status == HBF_UNAVAILABLE) call = device.alloc(tier, size, out, 0, name);
-    if (!call.ok())
-        fail(fmt::format("the region named {} in {}, which declares that names persist: {}", name, device.tier(tier).name,
-                         to_string(call)));
+    must(call, "the region named {} in {}, which declares that names persist", name, device.tier(tier).name);
     return out;
 }
 
@@ -42,10 +40,10 @@ NamedRegion store_named(Context &context, const Instance &device, uint32_t tier,
 void must_find(Context &context, const Instance &device, uint32_t tier, const NamedRegion &stored, std::string_view when) {
     hbf_region_info region{};
     const Call call = device.alloc(tier, stored.size, region, 0, stored.name, HBF_ALLOC_OPEN_EXISTING);
-    check_in(context, call.ok(), fault::not_written, device.tier(tier).name,
-             "{} was stored in {} and cannot be opened {}: {}", stored.name, device.tier(tier).name, when, to_string(call));
+    must(call, "opening {}, which was stored in {}, {}", stored.name, device.tier(tier).name, when);
     const auto actual = ByteAccess(device).read(region, 0, stored.size);
     device.must_free(region.region);
+    context.count_check();
     if (actual == stored.bytes) return;
     Evidence evidence = difference(fault::stale, device.tier(tier).name, region, 0, stored.bytes, actual);
     evidence.detail = fmt::format("{}, opened {}, holds other bytes than were stored, from offset {:#x} on", stored.name,
