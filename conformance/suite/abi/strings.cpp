@@ -55,7 +55,7 @@ hbf_instance *create_from(Subject &subject, Lent &lent, const std::string &devic
 
 // A name lives on in a tier that keeps named regions: by the bytes it had, not by where they were. There is no way to remove
 // such a region, so the name is always the same.
-void check_region_name(Context &context, Instance &device, Lent &lent) {
+void check_region_name(Instance &device, Lent &lent) {
     if (!(device.capabilities() & need::persistent)) return;
     const std::string name = "hbf-conformance.string";
     const auto open = [&](uint32_t flags, hbf_region_info &made) {
@@ -117,7 +117,7 @@ HBF_CASE("abi.string.valid_for_stated_lifetime",
             check_array(context, domain.name, "a domain's name");
             check_array(context, domain.detail, "a domain's detail");
         }
-        check_region_name(context, instance, lent);
+        check_region_name(instance, lent);
         const Queue queue(instance);
         instance.must_run(queue, {});
     }
