@@ -57,10 +57,10 @@ dev_deb() {
         fail "$exit_undecided" "the packages could not be built (dpkg-buildpackage exit code $code)" "its log is $out/log"
     fi
     rm -f -- "$out"/*.deb
-    mv "$root"/build-deb/*.deb "$out/"
     if have lintian; then
-        lintian --allow-root --fail-on error,warning --tag-display-limit 0 "$out"/*.deb >&2 || code=1
+        lintian --allow-root --fail-on error,warning --tag-display-limit 0 "$root"/build-deb/*.changes >&2 || code=1
     fi
+    mv "$root"/build-deb/*.deb "$out/"
     rm -rf -- "$root/build-deb"
     (cd "$out" && for deb in *.deb; do note "$out/$deb: $(($(stat -c %s "$deb") >> 10)) KiB"; done)
     ((code == 0)) || fail 1 'lintian found errors or warnings (above)'
