@@ -63,7 +63,7 @@ int check(const std::string &path, bool json) {
     if (!found) return refuse("check", Exit::usage, found.error());
     std::vector<plugin::CheckedPlugin> checked;
     for (const plugin::PluginFiles &files : *found) {
-        show_progress(files.library.string());
+        show_progress(files.plugin_file.string());
         checked.push_back({files, plugin::check_plugin(files, {[] { return interrupted() != 0; }})});
         if (interrupted()) break;
     }

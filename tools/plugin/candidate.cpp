@@ -32,7 +32,7 @@ PluginFiles of_manifest(const fs::path &manifest) {
     files.manifest = manifest;
     auto content = loader::read_manifest(manifest);
     if (content) {
-        files.library = manifest.parent_path() / content->plugin_file;
+        files.plugin_file = manifest.parent_path() / content->plugin_file;
         files.content = std::move(*content);
         return files;
     }
@@ -42,8 +42,8 @@ PluginFiles of_manifest(const fs::path &manifest) {
     const std::string stem = name.substr(0, name.size() - manifest_suffix.size());
     std::error_code error;
     for (const std::string &library : {"hbf_plugin_" + stem + ".so", stem + ".so"})
-        if (files.library.empty() && fs::is_regular_file(manifest.parent_path() / library, error))
-            files.library = manifest.parent_path() / library;
+        if (files.plugin_file.empty() && fs::is_regular_file(manifest.parent_path() / library, error))
+            files.plugin_file = manifest.parent_path() / library;
     return files;
 }
 
@@ -59,14 +59,14 @@ PluginFiles of_library(const fs::path &library) {
     std::optional<PluginFiles> broken;
     for (const fs::path &manifest : manifests) {
         PluginFiles files = of_manifest(manifest);
-        if (files.library.empty() || !same_file(files.library, library)) continue;
-        files.library = library;
+        if (files.plugin_file.empty() || !same_file(files.plugin_file, library)) continue;
+        files.plugin_file = library;
         if (files.content) return files;
         if (!broken) broken = std::move(files);
     }
     if (broken) return *broken;
     PluginFiles files;
-    files.library = library;
+    files.plugin_file = library;
     return files;
 }
 
@@ -75,7 +75,7 @@ std::vector<PluginFiles> of_folder(const fs::path &folder) {
     for (const fs::path &manifest : ending_with(manifest_suffix, folder)) all.push_back(of_manifest(manifest));
     for (const fs::path &library : ending_with(library_suffix, folder)) {
         const auto known = [&](const PluginFiles &files) {
-            return !files.library.empty() && same_file(files.library, library);
+            return !files.plugin_file.empty() && same_file(files.plugin_file, library);
         };
         if (std::any_of(all.begin(), all.end(), known)) continue;
         all.push_back(of_library(library));

@@ -15,9 +15,9 @@ namespace hbf::tools::plugin {
 
 // A library and the manifest that names it; one of the two may be missing.
 struct PluginFiles {
-    std::filesystem::path library, manifest; // absolute; "": there is none
-    std::optional<loader::Manifest> content; // of the manifest, if it can be read
-    std::string problem;                     // why it cannot
+    std::filesystem::path plugin_file, manifest; // absolute; "": there is none
+    std::optional<loader::Manifest> content;     // of the manifest, if it can be read
+    std::string problem;                         // why it cannot
 };
 
 // Sorted by path. The error says why `path` names no plugin.

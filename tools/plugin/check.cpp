@@ -19,18 +19,19 @@ void not_run(const std::string &why, Findings &out) {
 Findings check_plugin(const PluginFiles &files, const CheckOptions &options) {
     Findings out;
     check_manifest(files, out);
-    if (files.library.empty()) {
+    if (files.plugin_file.empty()) {
         not_run("which library the manifest names is not known", out);
         return out;
     }
     std::error_code error;
-    if (!std::filesystem::exists(files.library, error)) {
-        out.fail("file.elf", "HBF-SEL-1", fmt::format("the manifest names {}, which is not there", files.library.string()),
+    if (!std::filesystem::exists(files.plugin_file, error)) {
+        out.fail("file.elf", "HBF-SEL-1",
+                 fmt::format("the manifest names {}, which is not there", files.plugin_file.string()),
                  "correct \"library\" in the manifest, or install the file");
         not_run("there is no library", out);
         return out;
     }
-    const FileVerdict file = check_file(files.library, out);
+    const FileVerdict file = check_file(files.plugin_file, out);
     const auto config = settings_for(files);
     if (!config) {
         out.cannot_tell("host.serves", "", config.error().message, "hbf config show --origin shows what is set where");
@@ -41,7 +42,7 @@ Findings check_plugin(const PluginFiles &files, const CheckOptions &options) {
     if (!file.readable || !file.is_plugin) return not_run("it is no plugin that can be loaded", out), out;
     if (!file.loadable) return not_run("this host does not load what is built so", out), out;
     if (!trusted) return not_run("others could have put it there", out), out;
-    if (!check_load(files.library, probe_limit(*config), options, out)) {
+    if (!check_load(files.plugin_file, probe_limit(*config), options, out)) {
         not_run("loading alone went wrong", out);
         return out;
     }

@@ -68,8 +68,8 @@ void check_manifest(const PluginFiles &files, Findings &out) {
     if (files.manifest.empty())
         return out.fail(
             "manifest.valid", "HBF-SEL-1",
-            fmt::format("no manifest beside {} names it: hosts list it and never run it", files.library.string()),
-            fmt::format("put NAME.plugin.toml there, with library = \"{}\"", files.library.filename().string()));
+            fmt::format("no manifest beside {} names it: hosts list it and never run it", files.plugin_file.string()),
+            fmt::format("put NAME.plugin.toml there, with library = \"{}\"", files.plugin_file.filename().string()));
     if (!files.content)
         return out.fail("manifest.valid", "HBF-SEL-1", files.problem, "docs/plugin-manifest.md has every key");
     check_content(*files.content, out);
@@ -78,8 +78,8 @@ void check_manifest(const PluginFiles &files, Findings &out) {
 }
 
 bool check_trust(const PluginFiles &files, bool allow_untrusted, Findings &out) {
-    const auto yardstick = yardstick_for(files.library);
-    for (const auto &file : {files.manifest, files.library}) {
+    const auto yardstick = yardstick_for(files.plugin_file);
+    for (const auto &file : {files.manifest, files.plugin_file}) {
         const auto weak = file.empty() ? std::nullopt : weakness(file, yardstick ? &*yardstick : nullptr);
         if (!weak) continue;
         const size_t at = weak->find("; remedy: ");

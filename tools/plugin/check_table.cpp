@@ -58,7 +58,7 @@ void check_table(const PluginFiles &files, const CheckOptions &options, Findings
     process.program = *program;
     process.interrupted = [&] { return options.stop && options.stop() ? 2 : 0; };
     conformance::CaseArguments arguments;
-    arguments.subject.plugin_file = files.library.string();
+    arguments.subject.plugin_file = files.plugin_file.string();
     if (const auto config = settings_for(files); config && files.content)
         arguments.subject.options = config->plugin_options(files.content->name);
     const auto record = conformance::describe_plugin(process, arguments);

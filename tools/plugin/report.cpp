@@ -20,7 +20,7 @@ Cell cell_of(Verdict verdict) {
 }
 
 std::string file_of(const PluginFiles &files) {
-    return printable((files.library.empty() ? files.manifest : files.library).string(), 4096);
+    return printable((files.plugin_file.empty() ? files.manifest : files.plugin_file).string(), 4096);
 }
 
 size_t count(const std::vector<CheckedPlugin> &plugins, Verdict verdict) {
@@ -53,7 +53,7 @@ Json json_of(const CheckedPlugin &plugin) {
                                   {"remedy", finding.remedy.empty() ? Json() : Json(finding.remedy)}}));
     const auto path = [](const std::filesystem::path &file) { return file.empty() ? Json() : Json(file.string()); };
     const auto &manifest = plugin.files.content;
-    return Json::object({{"library", path(plugin.files.library)},
+    return Json::object({{"library", path(plugin.files.plugin_file)},
                          {"manifest", path(plugin.files.manifest)},
                          {"name", manifest ? Json(manifest->name) : Json()},
                          {"version", manifest ? Json(manifest->version) : Json()},

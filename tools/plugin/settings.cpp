@@ -8,7 +8,7 @@ namespace hbf::tools::plugin {
 Result<Config> settings_for(const PluginFiles &files) {
     ConfigSources sources;
     for (const char *key : {"plugins.path_add", "plugins.allow", "plugins.deny", "plugins.pin"}) sources.api[key] = "";
-    const auto &beside = files.manifest.empty() ? files.library : files.manifest;
+    const auto &beside = files.manifest.empty() ? files.plugin_file : files.manifest;
     sources.api["plugins.path"] = beside.parent_path().string();
     if (files.content) sources.api["plugins.allow"] = files.content->name; // the others of the folder are not run
     return Config::load(sources);
