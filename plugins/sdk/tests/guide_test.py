@@ -64,10 +64,12 @@ def follow_the_guide(source, work, env):
 def follow_the_readme(work, env):
     """README.md of the new project. The whole suite has run by then, so that here its tests are only listed."""
     text = (work / 'author/acme/README.md').read_text(encoding='utf-8')
-    commands = re.search(r'^```\n(.*?)^```', text, re.M | re.S)[1].replace('meson test -C build ', 'meson test -C build --list ')
+    commands = re.search(r'^```\n(.*?)^```', text, re.M | re.S)[1]
+    commands = commands.replace('meson test -C build ', 'meson test -C build --list ')
     if commands.count('\n') != 5 or '--list' not in commands or './ci.sh ' not in commands:
         sys.exit(f'README.md of the new project has other commands than are expected here:\n{commands}')
-    commands = commands.replace('meson setup build\n', 'meson setup --reconfigure build\n').replace('./ci.sh ', 'test -x ./ci.sh ')
+    commands = commands.replace('meson setup build\n', 'meson setup --reconfigure build\n')
+    commands = commands.replace('./ci.sh ', 'test -x ./ci.sh ')
     hbf = work / 'author/hbf'
     pc, = hbf.rglob('hbf-plugin-sdk.pc')
     run(['bash', '-euc', commands], work / 'author/acme',
@@ -84,7 +86,8 @@ def meet_an_older_core(source, top, work, env):
     """Headers two minors on, in a copy of the installation's own; the hbf command stays today's."""
     later = work / 'later'
     shutil.copytree(top, later, symlinks=True)
-    run([sys.executable, source / 'plugins/sdk/tests/later_headers.py', top / 'include/hbf/abi', later / 'include/hbf/abi'], work)
+    abi = 'include/hbf/abi'
+    run([sys.executable, source / 'plugins/sdk/tests/later_headers.py', top / abi, later / abi], work)
     pc, = later.rglob('hbf-plugin-sdk.pc')
     text = pc.read_text()
     pc.write_text(re.sub(r'^abi_version=(\d+)\.(\d+)$', lambda m: f'abi_version={m[1]}.{int(m[2]) + 2}', text, flags=re.M))
@@ -99,7 +102,8 @@ def meet_an_older_core(source, top, work, env):
     said = run([hbf, 'plugin', 'check', plugin], work, env)
     if 'answers this core with ABI 0.1, the manifest says 0.1 to 0.3' not in said:
         sys.exit('a plugin of newer headers does not answer this core with its own version')
-    run([hbf, 'conformance', '--plugin', plugin, '--option', 'mebibytes=32', '--filter', 'abi,dma.batch,tier.alloc'], work, env)
+    run([hbf, 'conformance', '--plugin', plugin, '--option', 'mebibytes=32', '--filter', 'abi,dma.batch,tier.alloc'], work,
+        env)
 
     # One that cannot do without what is newer says so, and is refused with the reason: by its manifest, then by its library.
     manifest = acme / 'build-later/acme.plugin.toml'

@@ -30,7 +30,8 @@ def grown(match):
 def later(text):
     """The header's text two minors on, and how many structs have grown."""
     text = VERSION.sub(lambda m: f"{m[1]}{int(m[2]) + 2})", text)
-    text = text.replace('#define HBF_EXT_TIER "hbf.tier/1"', '#define HBF_EXT_TIER "hbf.tier/1"\n#define HBF_EXT_LATER "hbf.later/1"')
+    tier = '#define HBF_EXT_TIER "hbf.tier/1"'
+    text = text.replace(tier, tier + '\n#define HBF_EXT_LATER "hbf.later/1"')
     text = STRUCT.sub(grown, text)
     return text, text.count(FIELDS)
 

@@ -28,7 +28,8 @@ struct Loaded {
 };
 const Loaded &loaded(); // opens HBF_SDK_TEST_PLUGIN at first use, never closes it
 const hbf_plugin &plugin();
-size_t fields_ahead(); // bytes at the end of each sized struct that the plugin knows and this test does not: of newer headers
+size_t
+fields_ahead(); // bytes at the end of each sized struct that the plugin knows and this test does not: of newer headers
 
 hbf_host_info host_info();
 inline hbf_string text(const std::string &from) {

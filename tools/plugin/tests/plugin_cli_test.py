@@ -37,8 +37,8 @@ class PluginTest(unittest.TestCase):
                         NO_COLOR='1', HBF_PROBE_TIMEOUT='2')
 
     def run_hbf(self, *arguments, **options):
-        return subprocess.run([HBF, 'plugin', *arguments], env=self.env, cwd=self.folder.name, capture_output=True, text=True,
-                              timeout=120, check=False, **options)
+        return subprocess.run([HBF, 'plugin', *arguments], env=self.env, cwd=self.folder.name, capture_output=True,
+                              text=True, timeout=120, check=False, **options)
 
     def path(self, name):
         return os.path.join(self.folder.name, name)
@@ -56,8 +56,8 @@ class New(PluginTest):
         self.assertIn('cd acme', done.stdout)
         found = {os.path.relpath(os.path.join(where, file), self.path('acme'))
                  for where, _, files in os.walk(self.path('acme')) for file in files}
-        self.assertLessEqual({'meson.build', 'plugin.toml.in', 'ci.sh', 'README.md', 'LICENSE', '.clang-format', '.gitignore',
-                              '.github/workflows/ci.yml', 'src/plugin.cpp', 'tests/meson.build'}, found)
+        self.assertLessEqual({'meson.build', 'plugin.toml.in', 'ci.sh', 'README.md', 'LICENSE', '.clang-format',
+                              '.gitignore', '.github/workflows/ci.yml', 'src/plugin.cpp', 'tests/meson.build'}, found)
         for name in found:
             with open(self.path(os.path.join('acme', name)), encoding='utf-8') as file:
                 self.assertNotRegex(file.read(), '@[A-Z_]+@', name)
@@ -124,7 +124,8 @@ class Check(PluginTest):
         library = stem + '.so'
         if source != self.path(library):
             shutil.copy(source, self.path(library))
-        defaults = dict(name=stem, vendor='Test', version='1.9.0', library=library, abi_min='0.1', abi_max='0.1', kind='device')
+        defaults = dict(name=stem, vendor='Test', version='1.9.0', library=library, abi_min='0.1', abi_max='0.1',
+                        kind='device')
         self.write(stem + '.plugin.toml', MANIFEST.format(**(defaults | values)))
         return self.path(library)
 
@@ -137,7 +138,8 @@ class Check(PluginTest):
         return found
 
     def template(self, **values):
-        return self.install('hbf_plugin_template', GOOD, **(dict(name='template', vendor='Example', version='0.1.0') | values))
+        good = dict(name='template', vendor='Example', version='0.1.0')
+        return self.install('hbf_plugin_template', GOOD, **(good | values))
 
     def test_a_good_one_passes_by_library_manifest_and_folder(self):
         library = self.template()
@@ -215,8 +217,8 @@ class Check(PluginTest):
         self.write(manifest, good + 'prioritty = 3\n')
         found = self.findings(library, 0)
         self.assertIn('did you mean "priority"', found['manifest.valid', 'warn']['evidence'])
-        for text, evidence in (('name = [', 'plugin.toml:1'), ('x' * 70000, 'larger than 65536 bytes'), ('', 'empty manifest'),
-                               (good.replace('format = 1', 'format = 2'), ':1:')):
+        for text, evidence in (('name = [', 'plugin.toml:1'), ('x' * 70000, 'larger than 65536 bytes'),
+                               ('', 'empty manifest'), (good.replace('format = 1', 'format = 2'), ':1:')):
             self.write(manifest, text)
             found = self.findings(manifest, 1)
             self.assertIn(evidence, found['manifest.valid', 'fail']['evidence'])
@@ -239,8 +241,8 @@ class Check(PluginTest):
     def build(self, source, *flags):
         self.write('x.c', source)
         library = self.path('x.so')
-        done = subprocess.run([*CC, '-shared', '-fPIC', '-o', library, self.path('x.c'), *flags], capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run([*CC, '-shared', '-fPIC', '-o', library, self.path('x.c'), *flags], capture_output=True,
+                              text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return library
 
