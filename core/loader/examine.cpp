@@ -2,6 +2,7 @@
 #include "core/loader/examine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -123,7 +124,8 @@ std::string stem_of(const std::filesystem::path &file, std::string_view suffix) 
 void Entry::refuse(Refusal refusal) {
     viable = false;
     candidate.reason = refusal.reason;
-    candidate.detail = printable(refusal.detail, longest_detail);
+    refusal.detail = printable(refusal.detail, longest_detail);
+    candidate.detail = std::move(refusal.detail);
 }
 
 Entry entry_of_manifest(const std::filesystem::path &manifest, size_t found_index, std::vector<std::string> &notes) {

@@ -224,7 +224,8 @@ Result<> mark_create_failed(Selection &selection, std::string_view plugin, const
     at->reason = Reason::create_failed;
     at->detail = fmt::format("{}: {}", to_string(cause.code), cause.message);
     const bool pinned = at->pinned;
-    std::stable_partition(all.begin(), all.end(), [](const Candidate &c) { return c.reason == Reason::selected; });
+    const auto behind = std::find_if(at + 1, all.end(), [](const Candidate &c) { return c.reason != Reason::selected; });
+    std::rotate(at, at + 1, behind); // the selected ones stand first
     if (pinned)
         return fail(cause.code,
                     fmt::format("the pinned plugin \"{}\" cannot serve: create_failed: {}", plugin, cause.message));
