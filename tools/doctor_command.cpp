@@ -64,7 +64,7 @@ Command doctor_command() {
     auto o = std::make_shared<Options>();
     Command command;
     command.name = "doctor";
-    command.summary = "are this machine's settings, links and versions fit to be trusted?";
+    command.summary = "look whether this machine's settings, links and versions can be trusted";
     command.description =
         "Looks at kernel, memory, limits, PCI links, IOMMU, error counts, drives, CXL and drivers without any vendor's "
         "program. Each check passes, warns, fails, does not apply or cannot tell, with what was seen, why it matters and "
