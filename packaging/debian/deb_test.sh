@@ -130,6 +130,8 @@ passes 'all of them are configured' installed
 files >"$work/files"
 passes 'hbf probe chooses a plugin' says 'HBF ready: host' as_user '/usr/bin/hbf probe'
 passes 'the plugin is that of the package' says '/hbf/plugins/hbf_plugin_host.so' as_user '/usr/bin/hbf probe --json'
+# Here it is about the packages; the memory model of this processor, the slowest group, is asked in a fresh system only.
+[[ $lower != / ]] || suite+=(--skip 'coherence.litmus.*')
 passes 'the host plugin is conformant' says 'CONFORMANT: ' as_user "/usr/bin/hbf ${suite[*]@Q}"
 passes 'a program links libhbf' compiled
 passes 'a plugin in C is built with the SDK' in_c
