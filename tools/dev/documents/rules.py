@@ -70,9 +70,11 @@ def bounds(build):
         Bound(short + r'.*\bconformance\b(?!.*(?:--help|--filter|--list|mutants|diff|statement|package|verify)).*'
               r'--(?:device|plugin) ', adding('--filter abi.query,abi.exports'),
               'the whole profile takes a minute: the test of the bundle runs it (packaging/checks.sh)'),
-        Bound(short + r'.*\bconformance mutants\b(?!.*--list)',
+        Bound(short + r'.*\bconformance mutants\b(?!.*--(?:list|case))',
               lambda text: before_comment(re.sub(r" --full| --filter '[^']*'", '', text), "--filter 'm40*'"),
               'all mutants take minutes: CI runs them as a test of their own'),
+        Bound(short + r'.*\bconformance mutants --case ',
+              replacing(r"--case '[^']*'", '--case abi.exports.only_entry_symbol'), 'one case instead of a group'),
         Bound(short + r'.*\bdoctor\b(?!.*(?:--help|--list|--root))',
               lambda text: text.split(' #')[0].rstrip() + '; test $? -le 1 -o $? -eq 3',
               'its verdict is about this machine; what is run here is that it comes to one'),
