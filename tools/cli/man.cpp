@@ -240,7 +240,11 @@ std::string program_man_page(const std::vector<Command> &commands) {
            roff_text("HBF, the Hybrid Buffer Fabric, is one small C interface through which a machine's memory and storage "
                      "tiers are found, copied between and verified, whoever made the hardware. This command shows what was "
                      "chosen on a machine, measures it and tests it.") +
-           "\n" + heading("COMMANDS");
+           "\n" +
+           prose("With --json, stdout holds one JSON document, also where a command fails before it has a report: then its "
+                 "schema is hbf.error, error.code is fail, usage, error, untested or interrupted, and error.message is what "
+                 "stands on stderr.") +
+           heading("COMMANDS");
     for (const Command &one : commands) out += tagged(bold(page_name(one)) + "(1)", one.summary + ".");
     Command common;
     out += heading("OPTIONS") + options(shown_options(common), [](const std::string &) { return ""; }) +
