@@ -99,9 +99,9 @@ std::vector<Mutant> coherence() {
          .description = "a copy writes the lines back whole that it only touches, with the neighbours of before",
          .fault = "neighbour-lost,bytes=64",
          .killers = {"coherence.false_sharing.counters_beside_copies_kept"}},
-        {.name = "one_early_complete",
-         .description = "one value counts as completed before its commands have begun",
-         .fault = "early-completion,after=10,count=1",
+        {.name = "eighth_early_complete",
+         .description = "every eighth value counts as completed before its commands have begun",
+         .fault = "early-completion,rate=8",
          .killers = {"coherence.migration.completion_before_data"}},
     };
 }
