@@ -37,10 +37,10 @@ std::string version_in(const Component &component, const std::string &text) {
 
 std::vector<std::string> files_of(Look &look, const Component &component) {
     const std::string folder(component.folder), file(component.file);
-    if (component.starts.empty()) return {folder + "/" + file};
+    if (component.starts.empty()) return {below(folder, file)};
     std::vector<std::string> out;
     for (const std::string &name : look.entries(folder))
-        if (name.starts_with(component.starts)) out.push_back(folder + "/" + name + "/" + file);
+        if (name.starts_with(component.starts)) out.push_back(below(folder, name, file));
     return out;
 }
 

@@ -20,7 +20,7 @@ std::vector<std::string> far_nodes(Look &look) {
     std::vector<std::string> out;
     const std::string folder = "sys/bus/dax/devices";
     for (const std::string &dax : numbered(look, folder, "dax")) {
-        const std::string file = folder + "/" + dax + "/target_node";
+        const std::string file = below(folder, dax, "target_node");
         const auto text = look.text(file);
         if (!text) continue;
         const auto node = host::parse_signed(*text);

@@ -18,7 +18,7 @@ bool is_version(std::string_view text) {
     const size_t numbers = text.find_first_not_of("0123456789.");
     const std::string_view version = text.substr(0, numbers);
     return version.size() >= 3 && version.front() != '.' && version.find('.') != std::string_view::npos &&
-           parse_version(version).size() >= 1 && version.size() < 24;
+           !parse_version(version).empty() && version.size() < 24;
 }
 
 // A parameter's name; a lone digit or "single" is a run level; after "--" anything goes to the first program.
@@ -44,7 +44,8 @@ std::optional<std::string> kernel_version(Look &look) {
         return std::nullopt;
     }
     const std::string release_file = "proc/sys/kernel/osrelease";
-    const auto release = look.need_text(release_file), version = look.need_text("proc/version");
+    auto release = look.need_text(release_file);
+    const auto version = look.need_text("proc/version");
     if (!release || !version) return std::nullopt;
     if (!is_version(*release)) return look.garbled(release_file, "a version like 6.1.0-18-amd64"), std::nullopt;
     if (version->find(*release) == std::string::npos)
@@ -76,7 +77,7 @@ std::optional<std::string> line_after(Look &look, const std::string &path, std::
     if (!text) return std::nullopt;
     for (const std::string_view line : host::lines(*text)) {
         if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") continue;
-        const std::string value(host::trimmed(line.substr(name.size() + 1)));
+        std::string value(host::trimmed(line.substr(name.size() + 1)));
         look.seen(fmt::format("{} ({})", look.full(path), name), value);
         return value;
     }

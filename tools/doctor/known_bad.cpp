@@ -117,7 +117,7 @@ private:
 fs::path own_list() {
     std::error_code error;
     const fs::path folder = fs::canonical("/proc/self/exe", error).parent_path();
-    const fs::path built = folder / "doctor" / "known_bad.toml";
+    fs::path built = folder / "doctor" / "known_bad.toml";
     if (fs::is_regular_file(built, error)) return built;
     return folder.parent_path() / "share" / "hbf" / "known_bad.toml";
 }

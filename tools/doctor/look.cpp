@@ -82,7 +82,7 @@ std::optional<uint64_t> Look::number(const std::string &path, Show show) {
 std::optional<std::string> Look::word(const std::string &path, std::initializer_list<std::string_view> known) {
     const auto got = text(path);
     if (!got) return std::nullopt;
-    const std::string chosen = host::bracketed(*got);
+    std::string chosen = host::bracketed(*got);
     bool sound = among(chosen, known);
     for (std::string_view one : host::words(*got)) {
         if (one.starts_with('[') && one.ends_with(']')) one = one.substr(1, one.size() - 2);

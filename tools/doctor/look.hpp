@@ -17,6 +17,13 @@
 
 namespace hbf::tools::doctor {
 
+// "FOLDER/PART/PART"; an empty last part ends it with a slash.
+template <class... Part>
+std::string below(std::string folder, const Part &...parts) {
+    ((folder += '/', folder += parts), ...);
+    return folder;
+}
+
 class Look {
 public:
     using Form = Machine::Form;

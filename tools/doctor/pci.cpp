@@ -44,7 +44,7 @@ std::vector<Pci> pci_devices(Look &look) {
     for (const std::string &name : look.need_entries(folder)) {
         Pci pci;
         pci.address = name;
-        pci.path = folder + "/" + name;
+        pci.path = below(folder, name);
         const auto class_code = look.need_number(pci.path + "/class", Look::Show::no);
         const auto vendor = look.need_number(pci.path + "/vendor", Look::Show::no);
         if (!class_code || !vendor) continue; // a doubt already

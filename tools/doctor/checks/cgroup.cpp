@@ -53,7 +53,7 @@ std::vector<std::string> limit_files(Look &look, std::string_view controller, co
             told = false;
             continue;
         }
-        const std::string file = folder + "/" + name;
+        const std::string file = below(folder, name);
         if (std::find(words.begin(), words.end(), controller) != words.end()) {
             out.push_back(file);
         } else if (look.exists(file, Look::Show::no)) {
@@ -159,7 +159,7 @@ void hugetlb(Look &look) {
                              ? host::parse_unsigned(size.substr(10, size.size() - 12))
                              : std::nullopt;
         if (!kib) {
-            look.cannot_tell(look.full(folder + "/" + size) + ": no size of huge pages");
+            look.cannot_tell(look.full(below(folder, size)) + ": no size of huge pages");
             continue;
         }
         const std::string name = *kib >= 1048576 ? fmt::format("{}GB", *kib >> 20)

@@ -36,10 +36,10 @@ void region(Look &look) {
     if (regions.empty()) return look.not_applicable("no CXL region: firmware mapped the memory, or nobody did");
     std::vector<uint64_t> sizes;
     for (const std::string &name : numbered(look, bus, "mem"))
-        if (const auto size = look.need_number(bus + "/" + name + "/ram/size")) sizes.push_back(*size);
+        if (const auto size = look.need_number(below(bus, name, "ram/size"))) sizes.push_back(*size);
     const bool alike = std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end();
     for (const std::string &name : regions) {
-        const std::string at = bus + "/" + name + "/";
+        const std::string at = below(bus, name, "");
         const auto mode = look.need_word(at + "mode", {"ram", "pmem", "none"});
         const auto ways = look.need_number(at + "interleave_ways");
         const auto granularity = look.need_number(at + "interleave_granularity");
@@ -63,9 +63,9 @@ void dax(Look &look) {
     const auto devices = numbered(look, dax_bus, "dax");
     if (devices.empty()) return look.not_applicable("no DAX device");
     for (const std::string &name : devices) {
-        const auto size = look.need_number(dax_bus + "/" + name + "/size");
-        const std::string driver = look.link_name(dax_bus + "/" + name + "/driver");
-        look.seen(look.full(dax_bus + "/" + name + "/driver"), driver.empty() ? "(none)" : driver);
+        const auto size = look.need_number(below(dax_bus, name, "size"));
+        const std::string driver = look.link_name(below(dax_bus, name, "driver"));
+        look.seen(look.full(below(dax_bus, name, "driver")), driver.empty() ? "(none)" : driver);
         if (!size) continue;
         if (*size == 0)
             look.warn(name + " has no memory");
@@ -114,11 +114,11 @@ void quality(Look &look) {
     const auto devices = numbered(look, bus, "mem");
     if (devices.empty()) return look.not_applicable("no CXL memory device");
     for (const std::string &name : devices) {
-        const auto size = look.need_number(bus + "/" + name + "/ram/size");
+        const auto size = look.need_number(below(bus, name, "ram/size"));
         if (!size) continue;
         if (*size == 0)
             look.not_applicable(name + " has no volatile memory");
-        else if (const auto value = look.need_number(bus + "/" + name + "/ram/qos_class"))
+        else if (const auto value = look.need_number(below(bus, name, "ram/qos_class")))
             look.pass(fmt::format("{}: class {}", name, *value));
     }
 }

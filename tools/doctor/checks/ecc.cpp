@@ -18,8 +18,8 @@ void memory(Look &look) {
     if (controllers.empty())
         return look.cannot_tell("no memory controller reports errors here: no EDAC driver, memory without ECC, or a guest");
     for (const std::string &name : controllers) {
-        const auto corrected = look.need_number(folder + "/" + name + "/ce_count");
-        const auto uncorrected = look.need_number(folder + "/" + name + "/ue_count");
+        const auto corrected = look.need_number(below(folder, name, "ce_count"));
+        const auto uncorrected = look.need_number(below(folder, name, "ue_count"));
         if (uncorrected && *uncorrected > 0)
             look.fail(fmt::format("{}: {} uncorrected memory errors", name, *uncorrected));
         else if (corrected && *corrected > 0)

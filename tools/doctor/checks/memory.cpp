@@ -21,7 +21,7 @@ void huge_pages(Look &look) {
     }
     uint64_t all = 0, free = 0;
     for (const std::string &size : sizes) {
-        const std::string at = folder + "/" + size + "/";
+        const std::string at = below(folder, size, "");
         const auto total = look.need_number(at + "nr_hugepages"), unused = look.need_number(at + "free_hugepages");
         if (!total || !unused) continue;
         if (*unused > *total) look.cannot_tell(look.full(at) + ": more free than there are");

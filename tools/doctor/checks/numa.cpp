@@ -40,7 +40,7 @@ void nodes_without_cpus(Look &look) {
     for (const std::string &name : look.entries(folder)) {
         if (!name.starts_with("node") || !host::parse_unsigned(std::string_view(name).substr(4))) continue;
         ++nodes;
-        const std::string at = folder + "/" + name;
+        const std::string at = below(folder, name);
         const auto list = look.need_text(at + "/cpulist");
         if (!list) continue;
         const auto cpus = host::parse_list(*list);

@@ -20,7 +20,7 @@ std::vector<std::string> controllers(Look &look) {
 
 void state(Look &look) {
     for (const std::string &name : controllers(look)) {
-        const auto now = look.need_word(folder + "/" + name + "/state",
+        const auto now = look.need_word(below(folder, name, "state"),
                                         {"live", "new", "resetting", "connecting", "deleting", "deleting (no IO)", "dead"});
         if (!now) continue;
         if (*now == "live")
@@ -33,10 +33,10 @@ void state(Look &look) {
 // "hwmon3" below the controller: temp1 is the drive's own composite temperature, in thousandths of a degree.
 void temperature(Look &look) {
     for (const std::string &name : controllers(look)) {
-        const auto monitors = numbered(look, folder + "/" + name, "hwmon");
+        const auto monitors = numbered(look, below(folder, name), "hwmon");
         if (monitors.empty()) look.cannot_tell(name + ": the kernel shows no temperature");
         for (const std::string &monitor : monitors) {
-            const std::string at = folder + "/" + name + "/" + monitor + "/temp1_";
+            const std::string at = below(folder, name, monitor, "temp1_");
             const auto now = look.need_number(at + "input"), critical = look.need_number(at + "crit");
             if (!now || !critical) continue;
             if (*critical < 30000 || *critical > 200000 || *now > 200000)

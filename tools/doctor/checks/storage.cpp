@@ -60,7 +60,7 @@ void filesystem(Look &look) {
 
 void scheduler(Look &look) {
     for (const std::string &name : drives(look)) {
-        const std::string file = folder + "/" + name + "/queue/scheduler";
+        const std::string file = below(folder, name, "queue/scheduler");
         const auto chosen = look.need_word(file, {"none", "mq-deadline", "kyber", "bfq"});
         if (!chosen) continue;
         if (*chosen == "none") {
@@ -77,20 +77,20 @@ void scheduler(Look &look) {
 
 void write_cache(Look &look) {
     for (const std::string &name : drives(look)) {
-        const auto kind = look.need_text(folder + "/" + name + "/queue/write_cache");
+        const auto kind = look.need_text(below(folder, name, "queue/write_cache"));
         if (!kind) continue;
         if (*kind == "write through")
             look.pass(name + " has no cache that loses data, or one that survives");
         else if (*kind == "write back")
             look.warn(name + " keeps writes in a cache that a power cut may empty");
         else
-            look.garbled(folder + "/" + name + "/queue/write_cache", "write through or write back");
+            look.garbled(below(folder, name, "queue/write_cache"), "write through or write back");
     }
 }
 
 void block_size(Look &look) {
     for (const std::string &name : drives(look)) {
-        const std::string file = folder + "/" + name + "/queue/logical_block_size";
+        const std::string file = below(folder, name, "queue/logical_block_size");
         const auto bytes = look.need_number(file);
         if (!bytes) continue;
         if (*bytes == 512 || *bytes == 4096)
@@ -105,9 +105,8 @@ void block_size(Look &look) {
 void transfer_size(Look &look) {
     constexpr uint64_t enough = 128; // KiB, the least that drives commonly take
     for (const std::string &name : drives(look)) {
-        const std::string file = folder + "/" + name + "/queue/max_sectors_kb";
-        const auto kib = look.need_number(file),
-                   hardware = look.need_number(folder + "/" + name + "/queue/max_hw_sectors_kb");
+        const std::string file = below(folder, name, "queue/max_sectors_kb");
+        const auto kib = look.need_number(file), hardware = look.need_number(below(folder, name, "queue/max_hw_sectors_kb"));
         if (!kib || !hardware) continue;
         if (*kib == 0 || *kib > *hardware) {
             look.garbled(file, fmt::format("1 to {}", *hardware));

@@ -78,8 +78,8 @@ void firmware(Look &look) {
     const auto controllers = numbered(look, folder, "nvme");
     if (controllers.empty()) return look.not_applicable("this machine has no NVMe drive");
     for (const std::string &name : controllers) {
-        const auto model = look.need_text(folder + "/" + name + "/model"),
-                   version = look.need_text(folder + "/" + name + "/firmware_rev");
+        const auto model = look.need_text(below(folder, name, "model")),
+                   version = look.need_text(below(folder, name, "firmware_rev"));
         if (!model || !version) continue;
         if (model->empty() || version->empty() || version->size() > 8 ||
             model->size() > 40) { // their fields in the drive's own answer
