@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "conformance/report/assets.hpp"
+#include "conformance/report/findings.hpp"
 #include "conformance/report/markup.hpp"
 #include "conformance/report/plots.hpp"
 #include "conformance/report/report.hpp"
@@ -116,12 +117,26 @@ std::string preflight_html(const RunRecord &run) {
     return out + "</table>\n";
 }
 
+// "bit flip in 12 cases (vram0): dma.copy.guard_bytes_untouched and 11 more", where the list below is long.
+std::string findings_html(const RunRecord &run) {
+    const auto all = findings(run);
+    if (all.empty() || (all.size() == 1 && all.front().cases.size() == 1)) return {};
+    std::string out = "<ul id=\"findings\">\n";
+    for (const Finding &finding : all)
+        out += fmt::format("<li><b class=\"bad\">{}</b> in {} case{}{}: {}</li>\n", e(finding.what), finding.cases.size(),
+                           finding.cases.size() == 1 ? "" : "s",
+                           finding.tiers.empty() ? "" : e(fmt::format(" ({})", fmt::join(finding.tiers, ", "))),
+                           e(example(finding)));
+    return out + "</ul>\n";
+}
+
 std::string first_screen(const RunRecord &run) {
     std::string out;
     for (const std::string &banner : banners(run)) out += fmt::format("<p class=\"banner\">{}</p>\n", e(banner));
     out += fmt::format("<h1 id=\"verdict\" class=\"{}\">{}</h1>\n", verdict_colour(run), e(headline(run)));
     for (const std::string &failure : preflight_failures(run))
         out += fmt::format("<p class=\"bad\">preflight failed: {}</p>\n", e(failure));
+    out += findings_html(run);
     const auto trouble = troubled(run);
     for (const CaseRecord *record : trouble) out += trouble_html(*record);
     out += fmt::format("<p>{}</p>\n", e(subject_line(run)));

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "conformance/report/findings.hpp"
 #include "conformance/report/plots.hpp"
 #include "conformance/report/report.hpp"
 #include "conformance/report/summary.hpp"
@@ -15,8 +16,12 @@ namespace hbf::conformance {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
+using testing::SizeIs;
 
 size_t count(const std::string &text, const std::string &what) {
     size_t out = 0;
@@ -63,6 +68,39 @@ TEST(Report, FailuresComeBeforeWhatIsUndecided) {
     }
     for (const CaseRecord &record : run.cases)
         EXPECT_TRUE(!failed(record.status) || std::count(trouble.begin(), trouble.end(), &record)) << record.name;
+}
+
+TEST(Report, WhatManyCasesFoundStandsOnce) {
+    RunRecord run = clean_run(1);
+    EXPECT_THAT(findings(run), IsEmpty());
+    EXPECT_THAT(report_text(run), Not(HasSubstr("what was found")));
+    const auto add = [&](const char *name, std::string_view what, const char *tier, uint64_t wrong_bytes) {
+        CaseRecord record;
+        record.name = name;
+        record.status = Status::fail;
+        Evidence evidence;
+        evidence.fault_class = what;
+        evidence.tier = tier;
+        evidence.wrong_bytes = wrong_bytes;
+        record.evidence = {evidence};
+        run.cases.push_back(record);
+    };
+    add("abi.first.of_all", fault::contract, "", 0);
+    EXPECT_THAT(report_text(run), Not(HasSubstr("what was found"))) << "one case speaks for itself";
+    add("dma.copy.a", fault::stale, "vram0", 0);
+    add("tier.map.b", fault::stale, "hbf0", 4096);
+    add("dma.copy.c", fault::stale, "hbf0", 0);
+    const auto found = findings(run);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].what, fault::stale);
+    EXPECT_THAT(found[0].cases, SizeIs(3));
+    EXPECT_THAT(found[0].tiers, ElementsAre("hbf0", "vram0"));
+    EXPECT_EQ(found[0].telling->name, "tier.map.b") << "it has a place";
+    EXPECT_EQ(example(found[0]), "tier.map.b and 2 more");
+    EXPECT_EQ(example(found[1]), "abi.first.of_all");
+    EXPECT_THAT(report_text(run), ContainsRegex("stale[^\n]* 3  hbf0, vram0  tier.map.b"));
+    const std::string html = report_html(run);
+    EXPECT_LT(html.find("in 3 cases (hbf0, vram0): tier.map.b and 2 more"), html.find("abi.first.of_all"));
 }
 
 TEST(Report, JsonComesBackAsItWas) {

@@ -2,6 +2,7 @@
 // For the terminal: what decides first, then a line a group, then the figures.
 #include <fmt/format.h>
 
+#include "conformance/report/findings.hpp"
 #include "conformance/report/report.hpp"
 #include "conformance/report/summary.hpp"
 #include "core/common/printable.hpp"
@@ -39,6 +40,18 @@ std::string case_text(const CaseRecord &record) {
     if (!record.rules.empty())
         out += line("      ", fmt::format("rule {} in docs/plugin-rules.md", fmt::join(record.rules, ", ")));
     return out + line("      again: ", record.replay);
+}
+
+// Below a long list: what its cases have in common.
+std::string finding_table(const RunRecord &run) {
+    const auto all = findings(run);
+    if (all.empty() || (all.size() == 1 && all.front().cases.size() == 1)) return {};
+    std::vector<std::vector<Cell>> rows;
+    for (const Finding &finding : all)
+        rows.push_back({Cell(printable(finding.what), Colour::red), Cell(std::to_string(finding.cases.size())),
+                        Cell(printable(fmt::format("{}", fmt::join(finding.tiers, ", ")))),
+                        Cell(printable(title(*finding.telling)))});
+    return format_table({"what was found", ">cases", "tiers", "the most telling case"}, rows, "  ") + "\n";
 }
 
 std::string group_table(const RunRecord &run) {
@@ -95,7 +108,7 @@ std::string report_text(const RunRecord &run, const TextOptions &options) {
                         printable(title(record)), record.reason.empty() ? "" : ": " + printable(record.reason));
     }
     if (!trouble.empty() || options.all_cases) out += "\n";
-    out += group_table(run) + "\n";
+    out += finding_table(run) + group_table(run) + "\n";
     for (const std::string &counter : grown_counters(run)) out += line("counter grew: ", counter);
     out += line("preflight: ", run.preflight.summary);
     out += line("", run.self_test);

@@ -15,6 +15,10 @@ size_t count(const RunRecord &run, auto &&is) {
         std::count_if(run.cases.begin(), run.cases.end(), [&](const CaseRecord &one) { return is(one.status); }));
 }
 
+std::string cases(size_t number) {
+    return fmt::format("{} case{}", number, number == 1 ? "" : "s");
+}
+
 void sum_bits(RunRecord &run) {
     run.bits_compared = 0;
     run.bit_errors = 0;
@@ -25,10 +29,13 @@ void sum_bits(RunRecord &run) {
         }
     }
     run.bound = run.bits_compared > 0 ? integrity::bound_text(run.bit_errors, run.bits_compared, 0.999) : "";
-}
-
-std::string cases(size_t number) {
-    return fmt::format("{} case{}", number, number == 1 ? "" : "s");
+    // The bound is of the patterns alone: it must not read as if nothing had been wrong.
+    const auto wrong = std::count_if(run.cases.begin(), run.cases.end(), [](const CaseRecord &one) {
+        return failed(one.status) && std::any_of(one.evidence.begin(), one.evidence.end(),
+                                                 [](const Evidence &evidence) { return evidence.wrong_bytes > 0; });
+    });
+    if (!run.bound.empty() && wrong > 0)
+        run.bound += fmt::format("; {} found wrong bytes", cases(static_cast<size_t>(wrong)));
 }
 
 const CaseRecord *first(const RunRecord &run, auto &&is) {
