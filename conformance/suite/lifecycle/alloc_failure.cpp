@@ -63,6 +63,7 @@ uint64_t fail_everywhere(Context &context, const Operation &operation, uint64_t 
         const Attempt warm = attempt(operation, 0);
         must(Call{warm.status, warm.message}, "{}", operation.name);
     }
+    attempt(operation, 1); // what the first exception takes once: an unwinder that is linked in sorts its tables
     const Visible before = look();
     AllocationWatch watch;
     const uint64_t places = attempt(operation, 0).made;
