@@ -135,8 +135,11 @@ class Bandwidth(unittest.TestCase):
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=120)
         self.assertEqual(child.returncode, 128 + signal.SIGINT, out + err)
-        if out:  # else it came before the first launch had anything to tell
-            self.assertTrue(json.loads(out)['interrupted'])
+        document = json.loads(out)
+        if document['schema'] == 'hbf.error':  # it came before the first launch had anything to tell
+            self.assertEqual(document['error']['code'], 'interrupted')
+        else:
+            self.assertTrue(document['interrupted'])
 
     def test_pages_asked_for_are_got_or_it_says_so(self):
         done = self.run_hbf('bandwidth', '--pages', '4k', *QUICK)
