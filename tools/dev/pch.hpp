@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nearly every source includes, compiled once a target. Only in sanitizer builds (-Db_pch=true): reading these headers is
-// half of what a file costs there. Plain builds do without, so that a file that forgets an include does not compile.
+// What nearly every source includes, compiled once a target (-Db_pch=true): reading these headers is half of what a file
+// costs. Only with a sanitizer or for another machine. Plain builds do without: there a file that forgets an include must
+// not compile, and the cache of one build folder serves the next.
 #include <algorithm>
 #include <array>
 #include <atomic>
