@@ -66,7 +66,7 @@ configure() {
     case $2 in
         address) options=(-Db_sanitize='address,undefined' -Db_lundef=false -Doptimization=0 -Db_pch=true
             -Dc_args=-fno-omit-frame-pointer -Dcpp_args=-fno-omit-frame-pointer) ;;
-        thread) options=(-Db_sanitize=thread -Db_lundef=false -Doptimization=1 -Db_pch=true) ;;
+        thread) options=(-Db_sanitize=thread -Db_lundef=false -Doptimization=1) ;;
     esac
     # Another compiler is there to refuse what the first accepts: it need not optimise.
     [[ -z $3 || -n $2 ]] || options=(-Doptimization=0)
