@@ -20,12 +20,12 @@ int weight(const CaseRecord &record) {
     return most;
 }
 
-Finding &finding_of(std::vector<Finding> &all, const CaseRecord &record) {
+FindingGroup &group_of(std::vector<FindingGroup> &all, const CaseRecord &record) {
     std::string what;
     for (const Evidence &evidence : record.evidence)
         if (what.empty()) what = evidence.fault_class;
     if (what.empty()) what = to_string(record.status);
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Finding &one) { return one.what == what; });
+    const auto found = std::find_if(all.begin(), all.end(), [&](const FindingGroup &one) { return one.what == what; });
     if (found != all.end()) return *found;
     all.push_back({std::move(what), {}, {}, nullptr});
     return all.back();
@@ -33,26 +33,26 @@ Finding &finding_of(std::vector<Finding> &all, const CaseRecord &record) {
 
 } // namespace
 
-std::vector<Finding> findings(const RunRecord &run) {
-    std::vector<Finding> all;
+std::vector<FindingGroup> findings(const RunRecord &run) {
+    std::vector<FindingGroup> all;
     for (const CaseRecord &record : run.cases) {
         if (!failed(record.status)) continue;
-        Finding &finding = finding_of(all, record);
+        FindingGroup &finding = group_of(all, record);
         finding.cases.push_back(&record);
         for (const Evidence &evidence : record.evidence)
             if (!evidence.tier.empty()) finding.tiers.push_back(evidence.tier);
         if (!finding.telling || weight(record) > weight(*finding.telling)) finding.telling = &record;
     }
-    for (Finding &finding : all) {
+    for (FindingGroup &finding : all) {
         std::sort(finding.tiers.begin(), finding.tiers.end());
         finding.tiers.erase(std::unique(finding.tiers.begin(), finding.tiers.end()), finding.tiers.end());
     }
     std::stable_sort(all.begin(), all.end(),
-                     [](const Finding &one, const Finding &two) { return one.cases.size() > two.cases.size(); });
+                     [](const FindingGroup &one, const FindingGroup &two) { return one.cases.size() > two.cases.size(); });
     return all;
 }
 
-std::string example(const Finding &finding) {
+std::string example(const FindingGroup &finding) {
     const size_t more = finding.cases.size() - 1;
     return more ? fmt::format("{} and {} more", title(*finding.telling), more) : title(*finding.telling);
 }

@@ -9,7 +9,7 @@
 
 namespace hbf::conformance {
 
-struct Finding {
+struct FindingGroup {
     std::string what;                      // the fault class, or how the case ended where it found none: "crashed"
     std::vector<const CaseRecord *> cases; // that failed with it, in the order of the run; into the record
     std::vector<std::string> tiers;        // named by their evidence, sorted
@@ -17,9 +17,9 @@ struct Finding {
 };
 
 // Of the cases that failed; the finding of most cases first.
-std::vector<Finding> findings(const RunRecord &run);
+std::vector<FindingGroup> findings(const RunRecord &run);
 
 // "integrity.pattern.address_hash and 11 more"
-std::string example(const Finding &finding);
+std::string example(const FindingGroup &finding);
 
 } // namespace hbf::conformance

@@ -122,7 +122,7 @@ std::string findings_html(const RunRecord &run) {
     const auto all = findings(run);
     if (all.empty() || (all.size() == 1 && all.front().cases.size() == 1)) return {};
     std::string out = "<ul id=\"findings\">\n";
-    for (const Finding &finding : all)
+    for (const FindingGroup &finding : all)
         out += fmt::format("<li><b class=\"bad\">{}</b> in {} case{}{}: {}</li>\n", e(finding.what), finding.cases.size(),
                            finding.cases.size() == 1 ? "" : "s",
                            finding.tiers.empty() ? "" : e(fmt::format(" ({})", fmt::join(finding.tiers, ", "))),

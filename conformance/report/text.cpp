@@ -47,7 +47,7 @@ std::string finding_table(const RunRecord &run) {
     const auto all = findings(run);
     if (all.empty() || (all.size() == 1 && all.front().cases.size() == 1)) return {};
     std::vector<std::vector<Cell>> rows;
-    for (const Finding &finding : all)
+    for (const FindingGroup &finding : all)
         rows.push_back({Cell(printable(finding.what), Colour::red), Cell(std::to_string(finding.cases.size())),
                         Cell(printable(fmt::format("{}", fmt::join(finding.tiers, ", ")))),
                         Cell(printable(title(*finding.telling)))});
