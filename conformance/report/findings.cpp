@@ -47,8 +47,10 @@ std::vector<FindingGroup> findings(const RunRecord &run) {
         std::sort(finding.tiers.begin(), finding.tiers.end());
         finding.tiers.erase(std::unique(finding.tiers.begin(), finding.tiers.end()), finding.tiers.end());
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const FindingGroup &one, const FindingGroup &two) { return one.cases.size() > two.cases.size(); });
+    std::sort(all.begin(), all.end(), [](const FindingGroup &one, const FindingGroup &two) {
+        if (one.cases.size() != two.cases.size()) return one.cases.size() > two.cases.size();
+        return one.cases.front() < two.cases.front(); // in the order of the run
+    });
     return all;
 }
 
