@@ -212,6 +212,11 @@ hbf_status Device::find_kernel(hbf_string name, hbf_kernel_info *out, hbf_error 
     return kernels_->find(instance_, name, out, e);
 }
 
+hbf_status Device::kernel_name(uint32_t index, hbf_string *out, hbf_error *e) {
+    if (!kernels_) return refuse(e, HBF_UNSUPPORTED, "the plugin has no kernels");
+    return kernels_->name(instance_, index, out, e);
+}
+
 hbf_status Device::read_health(hbf_reading *readings, uint64_t stride, uint32_t capacity, uint32_t *count, hbf_error *e) {
     if (!health_) return refuse(e, HBF_UNSUPPORTED, "the plugin has no health");
     return health_->read(instance_, readings, stride, capacity, count, e);

@@ -58,6 +58,7 @@ public:
     hbf_status failure(Queue &queue, hbf_error *e) override;
     hbf_status describe_domain(uint32_t domain, hbf_domain_info *out, hbf_error *e) override;
     hbf_status find_kernel(hbf_string name, hbf_kernel_info *out, hbf_error *e) override;
+    hbf_status kernel_name(uint32_t index, hbf_string *out, hbf_error *e) override;
     hbf_status read_health(hbf_reading *readings, uint64_t stride, uint32_t capacity, uint32_t *count,
                            hbf_error *e) override;
 

@@ -101,6 +101,9 @@ public:
     virtual hbf_status find_kernel(hbf_string name, hbf_kernel_info *out, hbf_error *e) {
         return below_->find_kernel(name, out, e);
     }
+    virtual hbf_status kernel_name(uint32_t index, hbf_string *out, hbf_error *e) {
+        return below_->kernel_name(index, out, e);
+    }
     virtual hbf_status read_health(hbf_reading *readings, uint64_t stride, uint32_t capacity, uint32_t *count,
                                    hbf_error *e) {
         return below_->read_health(readings, stride, capacity, count, e);

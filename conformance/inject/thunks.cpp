@@ -44,6 +44,11 @@ hbf_status kernel_find(hbf_instance *instance, hbf_string name, hbf_kernel_info 
     return guarded(error, [&] { return Instance::of(instance)->top().find_kernel(name, out, error); });
 }
 
+hbf_status kernel_name(hbf_instance *instance, uint32_t index, hbf_string *out, hbf_error *error) {
+    if (!instance) return no_instance(error);
+    return guarded(error, [&] { return Instance::of(instance)->top().kernel_name(index, out, error); });
+}
+
 hbf_status health_read(hbf_instance *instance, hbf_reading *readings, uint64_t stride, uint32_t capacity, uint32_t *count,
                        hbf_error *error) {
     if (!instance) {
@@ -119,6 +124,7 @@ void use_own_functions(Tables &t) {
     replace(t.queue.failure, &queue_failure);
     replace(t.coherence.describe, &on_instance<&Layer::describe_domain, uint32_t, hbf_domain_info *>);
     replace(t.kernels.find, &kernel_find);
+    replace(t.kernels.name, &kernel_name);
     replace(t.health.read, &health_read);
 }
 

@@ -46,6 +46,8 @@ void work(hbf_command &out, const Op &op, uint32_t *crc, const std::byte *argume
     case Command::Kind::launch:
         out.kind = HBF_COMMAND_LAUNCH;
         out.u.launch = {op.pattern,
+                        nullptr,
+                        0,
                         arguments + op.arguments_begin,
                         op.arguments_size,
                         {op.groups[0], op.groups[1], op.groups[2]},

@@ -40,6 +40,7 @@ public:
             tables.has_kernels = true;
             tables.kernels.struct_size = sizeof tables.kernels;
             present(tables.kernels.find);
+            present(tables.kernels.name);
         }
         if (is("health") && !tables.has_health) {
             tables.has_health = true;

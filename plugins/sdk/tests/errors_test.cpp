@@ -79,6 +79,10 @@ hbf_status call(const std::string &where, const std::string &what, hbf_error *er
         EXPECT_EQ(info.kernel, 0u);
         return status;
     }
+    if (where == "kernel_name") {
+        hbf_string name{};
+        return device.extension<hbf_kernels_ext>(HBF_EXT_KERNELS)->name(device.instance, 0, &name, error);
+    }
     if (where == "read") {
         uint32_t count = 99;
         const auto *health = device.extension<hbf_health_ext>(HBF_EXT_HEALTH);
@@ -143,7 +147,7 @@ TEST_P(EveryVirtual, ThrowsAndTheHostGetsAStatusAndAMessage) {
 INSTANTIATE_TEST_SUITE_P(Sdk, EveryVirtual,
                          testing::Values("probe", "create", "tier_count", "queue_info", "coherence", "describe_tier",
                                          "alloc", "free", "register_host", "create_queue", "submit", "wait", "cancel",
-                                         "failure", "describe", "find", "read"),
+                                         "failure", "describe", "find", "kernel_name", "read"),
                          [](const auto &tested) { return std::string(tested.param); });
 
 // The cut rule: at most `capacity` bytes with the NUL, the full length always, never half a character.

@@ -154,6 +154,11 @@ public:
         out.protocol = HBF_PROTOCOL_HARDWARE;
         out.granule = 64;
     }
+    uint32_t kernel_count() const override { return 1; }
+    std::string_view kernel_name(uint32_t) const override {
+        trap_.at("kernel_name");
+        return "copy";
+    }
     void find(std::string_view name, hbf_kernel_info &out) override {
         trap_.at("find");
         if (name != "copy") fail(HBF_UNSUPPORTED, "no kernel of this name");

@@ -55,14 +55,34 @@ typedef struct hbf_range { /* flush, invalidate */
 } hbf_range;
 HBF_CHECK_LAYOUT(hbf_range, 24, size);
 
+/* What a kernel does with a buffer, bits. */
+#define HBF_KERNEL_READS 1u
+#define HBF_KERNEL_WRITES 2u
+
+/* One range that a kernel is given: its code gets a pointer to the first byte, or what the device has for one.  The
+ * region's tier has HBF_ACCESS_DEVICE, else HBF_INVALID.  Ranges of one launch may overlap; what that means is the kernel's
+ * to say. */
+typedef struct hbf_kernel_buffer {
+    hbf_region region;
+    uint64_t offset; /* bytes, a multiple of 8 */
+    uint64_t size;   /* bytes, > 0 */
+    uint32_t access; /* HBF_KERNEL_* bits, at least one: what is not named in any is not touched */
+    uint32_t reserved;
+} hbf_kernel_buffer;
+HBF_CHECK_LAYOUT(hbf_kernel_buffer, 32, reserved);
+
+/* Pointers inside `arguments` mean nothing to a device: memory is named by `buffers`, so that an engine without addresses
+ * (OpenCL 1.2) can run it and everybody knows what is in use. */
 typedef struct hbf_launch {
-    uint64_t kernel;         /* from hbf.kernels/1 */
-    const void *arguments;   /* copied by submit */
-    uint64_t arguments_size; /* bytes */
-    uint32_t groups[3];
-    uint32_t group_size[3];
+    uint64_t kernel;                  /* from hbf.kernels/1 */
+    const hbf_kernel_buffer *buffers; /* in the kernel's order; copied by submit */
+    uint64_t buffer_count;            /* hbf_kernel_info.buffer_count, else HBF_INVALID */
+    const void *arguments;            /* copied by submit */
+    uint64_t arguments_size;          /* bytes: hbf_kernel_info.arguments_size, else HBF_INVALID */
+    uint32_t groups[3];               /* each >= 1 */
+    uint32_t group_size[3];           /* work-items, each >= 1; the product at most hbf_kernel_info.max_group_size */
 } hbf_launch;
-HBF_CHECK_LAYOUT(hbf_launch, 48, group_size);
+HBF_CHECK_LAYOUT(hbf_launch, 64, group_size);
 
 /* queue NULL: a barrier, everything later in this batch runs after everything earlier.  Else: everything later in this
  * batch runs after `value` of that queue of the same instance, a value submit has already returned, else HBF_INVALID.

@@ -39,6 +39,9 @@ public:
 class Kernels {
 public:
     virtual ~Kernels() = default;
+    // The same for the life of the instance, and what the names point to lives as long.
+    virtual uint32_t kernel_count() const = 0;
+    virtual std::string_view kernel_name(uint32_t index) const = 0; // index < kernel_count()
     virtual void find(std::string_view name, hbf_kernel_info &out) = 0;
 };
 

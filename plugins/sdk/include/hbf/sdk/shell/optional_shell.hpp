@@ -48,6 +48,19 @@ inline hbf_status kernels_find(hbf_instance *handle, hbf_string name, hbf_kernel
     });
 }
 
+inline hbf_status kernels_name(hbf_instance *handle, uint32_t index, hbf_string *out, hbf_error *error) noexcept {
+    if (!handle) return refuse(error, HBF_INVALID, "kernel name: instance is NULL");
+    if (!out) return refuse(error, HBF_INVALID, "kernel name: out is NULL");
+    InstanceShell &shell = *InstanceShell::of(handle);
+    if (index >= shell.kernels_table.kernel_count)
+        return refuse(error, HBF_INVALID, "kernel name: no kernel of this index");
+    return guard(error, [&] {
+        const std::string_view name = shell.kernels->kernel_name(index);
+        *out = {name.data(), name.size()};
+        return HBF_OK;
+    });
+}
+
 inline hbf_status health_read(hbf_instance *handle, hbf_reading *readings, uint64_t stride, uint32_t capacity,
                               uint32_t *count, hbf_error *error) noexcept {
     if (!count) return refuse(error, HBF_INVALID, "read health: count is NULL");

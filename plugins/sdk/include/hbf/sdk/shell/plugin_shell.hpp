@@ -45,7 +45,7 @@ inline InstanceShell::InstanceShell(std::unique_ptr<Instance> made) : instance(s
                    can_cancel ? queue_cancel : nullptr,
                    queue_failure};
     coherence_table = {sizeof(hbf_coherence_ext), coherence ? coherence->domain_count() : 0, coherence_describe};
-    kernels_table = {sizeof(hbf_kernels_ext), 0, kernels_find};
+    kernels_table = {sizeof(hbf_kernels_ext), kernels ? kernels->kernel_count() : 0, kernels_find, kernels_name};
     health_table = {sizeof(hbf_health_ext), 0, health_read};
 }
 
