@@ -38,13 +38,25 @@ Named threads() {
     return found;
 }
 
-Named descriptors() {
+Named descriptors_now() {
     Named found;
     const std::string self = fmt::format("/proc/{}/fd", getpid());
     for (const auto &entry : fs::directory_iterator("/proc/self/fd")) {
         std::error_code gone;
         const std::string target = fs::read_symlink(entry.path(), gone).string();
-        if (target != self) found[entry.path().filename().string()] = target; // the descriptor of this very walk
+        if (gone || target == self) continue; // closed since it was listed; the descriptor of this very walk
+        found[entry.path().filename().string()] = target;
+    }
+    return found;
+}
+
+// A file that a thread has open for a moment, to read a setting, is nobody's trace: what stays is seen twice in a row.
+Named descriptors() {
+    Named found = descriptors_now();
+    for (int i = 0; i < 100; ++i) {
+        Named again = descriptors_now();
+        if (again == found) break;
+        found = std::move(again);
     }
     return found;
 }
@@ -136,9 +148,14 @@ std::string first_change(const Visible &before, const Visible &after) {
 Visible look_after_joins(const Visible &before, double limit_s) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_s);
     Visible seen = look();
-    while (!change_of(before.threads, seen.threads, "").empty() && std::chrono::steady_clock::now() < end) {
+    const auto settled = [&] {
+        return change_of(before.threads, seen.threads, "").empty() &&
+               change_of(before.descriptors, seen.descriptors, "").empty();
+    };
+    while (!settled() && std::chrono::steady_clock::now() < end) {
         std::this_thread::yield();
         seen.threads = threads();
+        seen.descriptors = descriptors();
     }
     return seen;
 }

@@ -18,8 +18,9 @@ Visible look();
 // The first thing that is not as it was, as a sentence; "" if there is none: "descriptor 7 (/dev/null) is new".
 std::string first_change(const Visible &before, const Visible &after);
 
-// Waits until the kernel has taken away threads that were joined already (it does so a moment after the join), at most
-// `limit_s`. A thread that goes on is still there then.
+// Waits until the kernel has taken away threads that were joined already (it does so a moment after the join), and until
+// files that a thread had open for a moment are closed, at most `limit_s`. A thread that goes on is still there then, and a
+// descriptor that was forgotten too.
 Visible look_after_joins(const Visible &before, double limit_s);
 
 } // namespace hbf::conformance

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the cases look at a process, a library and memory with: each sees what it is there to see, and nothing else.
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
@@ -177,6 +178,29 @@ TEST(Visible, AJoinedThreadIsNone) {
         std::thread([] {}).join();
         EXPECT_EQ(first_change(before, look_after_joins(before, 30)), "");
     }
+}
+
+TEST(Visible, AFileThatIsOpenForAMomentIsNone) {
+    std::atomic<bool> stop{false};
+    std::thread reader([&] {
+        while (!stop) {
+            close(open("/dev/null", O_RDONLY));
+            for (int i = 0; i < 50; ++i) std::this_thread::yield();
+        }
+    });
+    for (int i = 0; i < 200; ++i) {
+        const Visible before = look();
+        EXPECT_EQ(first_change(before, look_after_joins(before, 30)), "");
+    }
+    stop = true;
+    reader.join();
+}
+
+TEST(Visible, AFileThatStaysOpenIsSeenAfterTheWaitToo) {
+    const Visible before = look();
+    const int file = open("/dev/null", O_RDONLY);
+    EXPECT_NE(first_change(before, look_after_joins(before, 0.1)).find("(/dev/null) is new"), std::string::npos);
+    close(file);
 }
 
 TEST(ElfView, SeesWhatALibraryShows) {
