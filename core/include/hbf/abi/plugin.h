@@ -36,6 +36,10 @@ HBF_CHECK_LAYOUT(hbf_option, 32, value);
 #define HBF_REALITY_REAL 1u
 #define HBF_REALITY_EMULATED 2u
 
+/* Flags of a device. */
+#define HBF_DEVICE_ON_CPU 1u /* its kernels and copies are run by this machine's CPUs, through a runtime made for devices: a
+                              * host ranks it below real accelerators and below its own access to the same memory */
+
 /* One device found by probe.  Filled by the plugin in the host's array; strings are NUL-terminated, cut to fit. */
 typedef struct hbf_device_info {
     uint32_t struct_size;
@@ -45,10 +49,10 @@ typedef struct hbf_device_info {
     char driver[128];     /* driver name and version, "" where there is none */
     char pci_address[32]; /* "0000:3b:00.0", or "" */
     int32_t numa_node;    /* -1 unknown */
-    uint32_t reserved;
+    uint32_t flags;       /* HBF_DEVICE_* */
 } hbf_device_info;
 #define HBF_DEVICE_INFO_MIN_SIZE 368u
-HBF_CHECK_LAYOUT(hbf_device_info, 368, reserved);
+HBF_CHECK_LAYOUT(hbf_device_info, 368, flags);
 
 typedef struct hbf_probe_in {
     uint32_t struct_size;
