@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies buffer 0 to buffer 1, which do not overlap. */
+#ifndef HBF_DEVICE_COPY_H
+#define HBF_DEVICE_COPY_H
+
+#include "portable.h"
+
+HBF_DEVICE_BEGIN
+
+typedef struct copy_arguments {
+    uint64_t size; /* bytes, any number */
+} copy_arguments;
+
+HBF_FUNCTION void copy_item(hbf_item item, HBF_GLOBAL uint8_t *src, HBF_GLOBAL uint8_t *dst, copy_arguments arguments) {
+    const uint64_t words = arguments.size / 8, step = hbf_step(item);
+    uint64_t i = hbf_first(item);
+    for (; i + 3 * step < words; i += 4 * step) { /* four loads under way at once */
+        const uint64_t a = hbf_load64(src + 8 * i), b = hbf_load64(src + 8 * (i + step)),
+                       c = hbf_load64(src + 8 * (i + 2 * step)), d = hbf_load64(src + 8 * (i + 3 * step));
+        hbf_store64(dst + 8 * i, a);
+        hbf_store64(dst + 8 * (i + step), b);
+        hbf_store64(dst + 8 * (i + 2 * step), c);
+        hbf_store64(dst + 8 * (i + 3 * step), d);
+    }
+    for (; i < words; i += step) hbf_store64(dst + 8 * i, hbf_load64(src + 8 * i));
+    for (i = 8 * words + hbf_first(item); i < arguments.size; i += step) dst[i] = src[i];
+}
+
+HBF_KERNEL(copy, 2)
+
+HBF_DEVICE_END
+
+#endif

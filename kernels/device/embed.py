@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes what catalogue.cpp includes: the header of each kernel in the table, and its source as text for run-time compilers.
+
+The text is the kernel's file with the files it includes in their places, each once; #line tells a compiler's messages where
+they come from.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+LINE = re.compile(r'KERNEL\((\w+), (\d+), ([\w| ]+), ([\w, |]+)\)')
+INCLUDE = re.compile(r'#include "([\w.]+\.h)"')
+
+
+class Mistake(Exception):
+    pass
+
+
+def kernels(table: pathlib.Path) -> list[str]:
+    """Names in the table, each once though it may have several versions."""
+    names = []
+    for number, line in enumerate(table.read_text().splitlines(), 1):
+        if not line.startswith('KERNEL'):
+            continue
+        match = LINE.fullmatch(line)
+        if not match:
+            raise Mistake(f'{table}:{number}: not KERNEL(name, version, needs, access, ...): {line}')
+        if match[1] in names:
+            raise Mistake(f'{table}:{number}: {match[1]} is there twice')
+        names.append(match[1])
+    if not names:
+        raise Mistake(f'{table}: no kernel in it')
+    return names
+
+
+def flatten(path: pathlib.Path, seen: set[pathlib.Path]) -> list[str]:
+    """The lines of a file and of what it includes and is not in `seen` yet."""
+    seen.add(path)
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise Mistake(f'{path}: {error.strerror}') from error
+    lines = [f'#line 1 "{path.name}"']
+    for number, line in enumerate(text.splitlines(), 1):
+        match = INCLUDE.fullmatch(line)
+        if not match:
+            lines.append(line)
+            continue
+        other = path.parent / match[1]
+        if other not in seen:
+            lines += flatten(other, seen)
+            lines.append(f'#line {number + 1} "{path.name}"')
+        else:
+            lines.append('')
+    return lines
+
+
+def literal(line: str) -> str:
+    return '"' + line.replace('\\', '\\\\').replace('"', '\\"') + '\\n"'
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('table', type=pathlib.Path)
+    parser.add_argument('--output', type=pathlib.Path, required=True, help='the file to include')
+    parser.add_argument('--depfile', type=pathlib.Path, help='for ninja: the files that were read')
+    parser.add_argument('--text', metavar='KERNEL', help='write only the text of this one')
+    options = parser.parse_args()
+    folder = options.table.parent
+    try:
+        if options.text:
+            options.output.write_text('\n'.join(flatten(folder / f'{options.text}.h', set())) + '\n')
+            return 0
+        names, files = kernels(options.table), {options.table}
+        out = ['// SPDX-License-Identifier: Apache-2.0', '// Made by embed.py from table.inc.']
+        out += [f'#include "kernels/device/{name}.h"' for name in names]
+        for name in names:
+            seen: set[pathlib.Path] = set()
+            text = flatten(folder / f'{name}.h', seen)
+            files |= seen
+            out += [f'static constexpr char {name}_source[] ='] + [literal(line) for line in text] + [';']
+    except Mistake as mistake:
+        print(f'embed.py: {mistake}', file=sys.stderr)
+        return 1
+    options.output.write_text('\n'.join(out) + '\n')
+    if options.depfile:
+        options.depfile.write_text(f'{options.output}: {" ".join(sorted(str(file) for file in files))}\n')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
