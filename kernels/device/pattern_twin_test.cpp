@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The twins against the host's own kernels and against what each kernel is said to do.
+// The catalogue, and the twins that write and verify test data against the host's own.
 #include <vector>
 
-#include <gtest/gtest.h>
-
-#include "kernels/device/catalogue.hpp"
-#include "kernels/device/copy.h"
+#include "kernels/device/launch_test.hpp"
 #include "kernels/device/pattern_fill.h"
 #include "kernels/device/pattern_findings.hpp"
 #include "kernels/host/pattern.hpp"
@@ -13,32 +10,11 @@
 namespace hbf::kernels::device {
 namespace {
 
-struct Shape {
-    uint32_t groups, size;
-};
-constexpr Shape shapes[] = {{1, 1}, {1, 64}, {3, 7}, {16, 32}, {5, 300}};
-
-void launch(std::string_view name, std::initializer_list<TwinBuffer> buffers, const void *arguments, Shape shape) {
-    const Kernel *kernel = find(name);
-    ASSERT_NE(kernel, nullptr) << name;
-    ASSERT_EQ(buffers.size(), kernel->buffer_count);
-    const uint32_t groups[3] = {shape.groups, 1, 1}, size[3] = {shape.size, 1, 1};
-    run(*kernel, buffers.begin(), arguments, groups, size);
-}
-
-std::vector<uint64_t> numbers(size_t count) {
-    std::vector<uint64_t> out(count);
-    for (size_t i = 0; i < count; ++i) out[i] = pattern_splitmix(i);
-    return out;
-}
-
-TwinBuffer of(std::vector<uint64_t> &words) {
-    return {words.data(), 8 * words.size()};
-}
+using testing::launch, testing::of, testing::Shape, testing::shapes;
 
 PatternFindings verify(std::vector<uint64_t> &words, const pattern_arguments &arguments, Shape shape) {
     std::vector<pattern_verify_result> results(shape.groups);
-    launch("pattern_verify/1", {of(words), {results.data(), sizeof results[0] * results.size()}}, &arguments, shape);
+    launch("pattern_verify/1", {of(words), of(results)}, &arguments, shape);
     return pattern_findings(results);
 }
 
@@ -97,18 +73,6 @@ TEST(Twin, APatternThatIsNoneChecksNothing) {
     launch("pattern_fill/1", {of(words)}, &arguments, {2, 8});
     EXPECT_EQ(words, std::vector<uint64_t>(100, 5));
     EXPECT_EQ(verify(words, arguments, {2, 8}).checked_words, 0u);
-}
-
-TEST(Twin, CopyCopiesEveryByteAndNoOther) {
-    for (const Shape shape : shapes)
-        for (const uint64_t size : {uint64_t{1}, uint64_t{7}, uint64_t{8}, uint64_t{4095}, uint64_t{8000}}) {
-            auto src = numbers(1001);
-            std::vector<uint64_t> dst(1001, 3), expected(1001, 3);
-            std::memcpy(expected.data(), src.data(), size);
-            const copy_arguments arguments{size};
-            launch("copy/1", {of(src), of(dst)}, &arguments, shape);
-            ASSERT_EQ(dst, expected) << size;
-        }
 }
 
 } // namespace
