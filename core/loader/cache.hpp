@@ -3,12 +3,11 @@
 // that is broken, or not this user's alone, is a miss.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/common/fd.hpp"
+#include "core/common/cache_folder.hpp"
 #include "core/loader/probe_record.hpp"
 
 namespace hbf::loader {
@@ -26,7 +25,7 @@ public:
     static bool is_worth_keeping(const ProbeRecord &record); // it can serve, or there is no device; no warnings
 
 private:
-    Fd folder_;
+    CacheFolder folder_;
 };
 
 } // namespace hbf::loader
