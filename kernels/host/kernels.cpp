@@ -20,6 +20,7 @@
 
 #include "copy-inl.hpp"
 #include "crc32c-inl.hpp"
+#include "kv_blocks-inl.hpp"
 #include "pattern-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -28,7 +29,8 @@ namespace HWY_NAMESPACE {
 
 template <class Way>
 constexpr Operations operations_with(const char *name) {
-    return {name, &crc32c_of<Way>, &copy, &copy_crc32c_of<Way>, &fill, &read_all, &pattern_fill, &pattern_verify};
+    return {name,      &crc32c_of<Way>, &copy,           &copy_crc32c_of<Way>, &fill,
+            &read_all, &pattern_fill,   &pattern_verify, &kv_gather,           &kv_scatter};
 }
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL
@@ -160,6 +162,15 @@ void pattern_fill(void *dst, size_t size, const PatternKey &key, uint64_t addres
 }
 PatternResult pattern_verify(const void *src, size_t size, const PatternKey &key, uint64_t address) noexcept {
     return use().pattern_verify(src, size, key, address);
+}
+
+void kv_gather(const KvBlocks &layout, const void *pool, const uint32_t *list, void *packed, uint32_t *outcome,
+               Stores stores) noexcept {
+    use().kv_gather(layout, pool, list, packed, outcome, stores);
+}
+void kv_scatter(const KvBlocks &layout, void *pool, const uint32_t *list, const void *packed, uint32_t *outcome,
+                Stores stores) noexcept {
+    use().kv_scatter(layout, pool, list, packed, outcome, stores);
 }
 
 } // namespace hbf::kernels

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "copy.hpp"
+#include "kv_blocks.hpp"
 #include "pattern.hpp"
 
 namespace hbf::kernels {
@@ -19,6 +20,10 @@ struct Operations {
     uint64_t (*read_all)(const void *src, size_t size) noexcept;
     void (*pattern_fill)(void *dst, size_t size, const PatternKey &key, uint64_t address) noexcept;
     PatternResult (*pattern_verify)(const void *src, size_t size, const PatternKey &key, uint64_t address) noexcept;
+    void (*kv_gather)(const KvBlocks &layout, const void *pool, const uint32_t *list, void *packed, uint32_t *outcome,
+                      Stores stores) noexcept;
+    void (*kv_scatter)(const KvBlocks &layout, void *pool, const uint32_t *list, const void *packed, uint32_t *outcome,
+                       Stores stores) noexcept;
 };
 
 } // namespace hbf::kernels
