@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Partial attention of each query head over each block of keys and values, where the block lies: m, the largest score; l, the
- * sum of the weights exp(score - m); o, the values times their weights, not divided by l.  attention_merge.h puts blocks
+/* Partial attention of each query head over each block of keys and values, where the block lies: m, the largest score; l,
+ * the sum of the weights exp(score - m); o, the values times their weights, not divided by l.  attention_merge.h puts blocks
  * together exactly.
  *
  * Buffer 0: the blocks, as attention_layout.h describes.  1: block_count kv_blocks.  2: the query, fp32, head after head.
@@ -78,12 +78,12 @@ HBF_FUNCTION attention_unit attention_unit_of(uint64_t number, HBF_GLOBAL const 
 HBF_FUNCTION float attention_score(HBF_GLOBAL const uint8_t *block, uint32_t token, uint32_t kv_head,
                                    HBF_GLOBAL const uint8_t *query, kv_shape shape) {
     const uint64_t first = kv_key_index(shape, kv_head, token, 0);
-    const uint32_t half = shape.head_dim / 2;
+    const uint32_t middle = shape.head_dim / 2;
     float low = 0, high = 0;
-    for (uint32_t i = 0; i < half; ++i) {
+    for (uint32_t i = 0; i < middle; ++i) {
         low = hbf_fma(hbf_load_float(query, i), hbf_load_element(block, shape.element, first + i * HBF_KV_TILE), low);
-        high = hbf_fma(hbf_load_float(query, half + i),
-                       hbf_load_element(block, shape.element, first + (half + i) * HBF_KV_TILE), high);
+        high = hbf_fma(hbf_load_float(query, middle + i),
+                       hbf_load_element(block, shape.element, first + (middle + i) * HBF_KV_TILE), high);
     }
     const float score = hbf_mul(hbf_add(low, high), shape.scale);
     return score < HBF_INFINITY ? score : HBF_INFINITY; /* NaN too */
@@ -91,7 +91,7 @@ HBF_FUNCTION float attention_score(HBF_GLOBAL const uint8_t *block, uint32_t tok
 
 HBF_FUNCTION void attention_phase(uint32_t phase, hbf_item item, HBF_GLOBAL uint8_t *kv, HBF_GLOBAL uint8_t *table,
                                   HBF_GLOBAL uint8_t *query, HBF_GLOBAL uint8_t *state, HBF_GLOBAL uint8_t *output,
-                                  attention_arguments arguments, HBF_LOCAL attention_local *local) {
+                                  attention_arguments arguments, HBF_LOCAL attention_local *shared) {
     const kv_shape shape = arguments.shape;
     const attention_unit unit =
         attention_unit_of(item.group + (uint64_t)(phase / HBF_ATTENTION_PHASES) * item.groups, table, arguments);
@@ -101,43 +101,43 @@ HBF_FUNCTION void attention_phase(uint32_t phase, hbf_item item, HBF_GLOBAL uint
     if (step == 0) { /* scores */
         for (uint32_t i = item.id; i < unit.heads * padded; i += item.group_size) {
             const uint32_t head = i / padded, token = i % padded;
-            local->weight[head][token] =
-                token < unit.tokens
-                    ? attention_score(block, token, unit.kv_head, query + 4 * (uint64_t)(unit.head + head) * shape.head_dim, shape)
-                    : -HBF_INFINITY;
+            shared->weight[head][token] =
+                token < unit.tokens ? attention_score(block, token, unit.kv_head,
+                                                      query + 4 * (uint64_t)(unit.head + head) * shape.head_dim, shape)
+                                    : -HBF_INFINITY;
         }
     } else if (step == 1) {
         for (uint32_t i = item.id; i < unit.heads * 16; i += item.group_size) {
             float max = unit.fits ? -HBF_INFINITY : HBF_INFINITY;
             for (uint32_t token = i % 16; token < padded; token += 16)
-                max = local->weight[i / 16][token] > max ? local->weight[i / 16][token] : max;
-            local->max[i / 16][i % 16] = max;
+                max = shared->weight[i / 16][token] > max ? shared->weight[i / 16][token] : max;
+            shared->max[i / 16][i % 16] = max;
         }
     } else if (step == 2) { /* weights */
         for (uint32_t i = item.id; i < unit.heads * padded; i += item.group_size) {
             const uint32_t head = i / padded, token = i % padded;
-            const float max = hbf_max16(local->max[head]), base = max == -HBF_INFINITY ? 0.0f : max;
-            local->weight[head][token] = hbf_exp(hbf_add(local->weight[head][token], -base));
+            const float max = hbf_max16(shared->max[head]), base = max == -HBF_INFINITY ? 0.0f : max;
+            shared->weight[head][token] = hbf_exp(hbf_add(shared->weight[head][token], -base));
         }
     } else if (step == 3) {
         for (uint32_t i = item.id; i < unit.heads * 16; i += item.group_size) {
             float sum = 0;
-            for (uint32_t token = i % 16; token < padded; token += 16) sum = hbf_add(sum, local->weight[i / 16][token]);
-            local->sum[i / 16][i % 16] = sum;
+            for (uint32_t token = i % 16; token < padded; token += 16) sum = hbf_add(sum, shared->weight[i / 16][token]);
+            shared->sum[i / 16][i % 16] = sum;
         }
     } else { /* what is written */
         for (uint32_t i = item.id; i < unit.heads * shape.head_dim; i += item.group_size) {
             const uint32_t head = i / shape.head_dim, channel = i % shape.head_dim;
-            const float max = hbf_max16(local->max[head]);
+            const float max = hbf_max16(shared->max[head]);
             const uint64_t first = kv_value_index(shape, unit.kv_head, 0, channel);
             float sum = max == HBF_INFINITY ? HBF_NAN : 0.0f;
             for (uint32_t token = 0; token < unit.tokens; ++token)
-                sum = hbf_fma(local->weight[head][token],
+                sum = hbf_fma(shared->weight[head][token],
                               hbf_load_element(block, shape.element, first + token * HBF_KV_TILE), sum);
             hbf_store_float(output, (unit.slot + head) * shape.head_dim + channel, sum);
             if (channel != 0) continue;
             hbf_store_float(state, 2 * (unit.slot + head), max == HBF_INFINITY ? HBF_NAN : hbf_add(max, 0.0f));
-            hbf_store_float(state, 2 * (unit.slot + head) + 1, max == HBF_INFINITY ? HBF_NAN : hbf_sum16(local->sum[head]));
+            hbf_store_float(state, 2 * (unit.slot + head) + 1, max == HBF_INFINITY ? HBF_NAN : hbf_sum16(shared->sum[head]));
         }
     }
 }

@@ -14,7 +14,7 @@
 #ifndef HBF_DEVICE_ATTENTION_LAYOUT_H
 #define HBF_DEVICE_ATTENTION_LAYOUT_H
 
-#include "float.h"
+#include "float32.h"
 
 HBF_DEVICE_BEGIN
 
@@ -64,7 +64,8 @@ HBF_FUNCTION uint32_t kv_shape_refused(kv_shape shape) {
 /* An entry of the table can be read: what it names lies in the buffer, with no more tokens than there is room for. */
 HBF_FUNCTION uint32_t kv_block_fits(uint64_t offset, uint32_t tokens, kv_shape shape, uint64_t block_size,
                                     uint64_t buffer_size) {
-    return tokens <= shape.block_tokens && offset % 8 == 0 && block_size <= buffer_size && offset <= buffer_size - block_size;
+    return tokens <= shape.block_tokens && offset % 8 == 0 && block_size <= buffer_size &&
+           offset <= buffer_size - block_size;
 }
 
 HBF_DEVICE_END

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts what attention.h says of several blocks together, exactly: m = max m_b; l and o the sums of l_b and o_b times
- * exp(m_b - m), in the blocks' order, so that the same blocks in the same order give the same bits.  The result is again what
- * attention.h writes for one block; attention over all of them is o / l, and 0 where l is 0.
+ * exp(m_b - m), in the blocks' order, so that the same blocks in the same order give the same bits.  The result is again
+ * what attention.h writes for one block; attention over all of them is o / l, and 0 where l is 0.
  *
  * Buffer 0: m and l, fp32, for each block and head.  1: o, head_dim fp32 numbers, for each block and head.  2, 3: the same
- * of the whole, a head each.  Blocks with m = -infinity are passed over; one with NaN for m or l makes its head's m, l, o NaN. */
+ * of the whole, a head each.  Blocks with m = -infinity are passed over; one with NaN for m or l makes its head's m, l, o
+ * NaN. */
 #ifndef HBF_DEVICE_ATTENTION_MERGE_H
 #define HBF_DEVICE_ATTENTION_MERGE_H
 
-#include "float.h"
+#include "float32.h"
 
 HBF_DEVICE_BEGIN
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic in fp32 that gives the same bits on every device with a fused multiply-add and subnormal numbers, and on the
  * host: each operation rounds once, none is contracted or reordered.  No NaN leaves a kernel but HBF_NAN. */
-#ifndef HBF_DEVICE_FLOAT_H
-#define HBF_DEVICE_FLOAT_H
+#ifndef HBF_DEVICE_FLOAT32_H
+#define HBF_DEVICE_FLOAT32_H
 
 #include "portable.h"
 
@@ -61,9 +61,9 @@ HBF_FUNCTION float hbf_add(float a, float b) {
 
 /* e^x for x <= 0 within 2 units in the last place; 0 below -87, where a float would soon be subnormal. */
 HBF_FUNCTION float hbf_exp(float x) {
-    const float shift = 12582912.0f;                  /* 1.5 * 2^23: its last bits are the integer */
-    const float t = hbf_fma(x, 1.44269502f, shift);   /* x / ln 2 to the nearest integer ... */
-    const float n = hbf_add(t, -shift);               /* ... as a float, ln 2 in two parts of it taken off */
+    const float shift = 12582912.0f;                /* 1.5 * 2^23: its last bits are the integer */
+    const float t = hbf_fma(x, 1.44269502f, shift); /* x / ln 2 to the nearest integer ... */
+    const float n = hbf_add(t, -shift);             /* ... as a float, ln 2 in two parts of it taken off */
     const float r = hbf_fma(-n, 0.0017409306f, hbf_fma(-n, 0.69140625f, x));
     float p = 0.00139505381f; /* least maximum of the error on +-0.5 ln 2, 3e-9 */
     p = hbf_fma(p, r, 0.00836891774f);
@@ -76,8 +76,8 @@ HBF_FUNCTION float hbf_exp(float x) {
 }
 
 /* Any bits of fp16, exactly. */
-HBF_FUNCTION float hbf_from_fp16(uint32_t half) {
-    const uint32_t sign = (half & 0x8000u) << 16, exponent = half >> 10 & 0x1fu, fraction = half & 0x3ffu;
+HBF_FUNCTION float hbf_from_fp16(uint32_t word) {
+    const uint32_t sign = (word & 0x8000u) << 16, exponent = word >> 10 & 0x1fu, fraction = word & 0x3ffu;
     const uint32_t small = HBF_BITS((float)(int32_t)fraction * HBF_FLOAT(0x33800000u)); /* 2^-24 */
     const uint32_t normal = (exponent + (exponent == 31 ? 224u : 112u)) << 23 | fraction << 13;
     return HBF_FLOAT(sign | (exponent == 0 ? small : normal));
