@@ -23,12 +23,12 @@
 #define HBF_ATOMIC32(at) ((volatile __global atomic_uint *)(at))
 #define HBF_SCOPE_OF_DEVICE memory_scope_device
 /* HBF_SCOPE_ALL_DEVICES: the device has it by its own word, whatever its compiler's list of features says. */
-#if defined(__opencl_c_atomic_scope_all_devices)
-#define HBF_SCOPE_OF_SYSTEM memory_scope_all_devices
+#if defined(__opencl_c_atomic_scope_all_devices) || __OPENCL_C_VERSION__ == 200
+#define HBF_SCOPE_OF_SYSTEM memory_scope_all_svm_devices
 #elif defined(HBF_SCOPE_ALL_DEVICES) && defined(__OPENCL_MEMORY_SCOPE_ALL_SVM_DEVICES)
 #define HBF_SCOPE_OF_SYSTEM ((memory_scope)__OPENCL_MEMORY_SCOPE_ALL_SVM_DEVICES)
 #endif
-#if defined(__opencl_c_atomic_order_seq_cst)
+#if defined(__opencl_c_atomic_order_seq_cst) || __OPENCL_C_VERSION__ == 200
 #define HBF_ORDER_SEQ_CST memory_order_seq_cst
 #endif
 #define HBF_ORDER(name) memory_order_##name

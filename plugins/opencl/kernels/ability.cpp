@@ -83,7 +83,11 @@ std::string_view c11_options(const Asked<cl_device_id> &asked, const Version &ve
         order |= name == "__opencl_c_atomic_order_acq_rel";
         scope |= name == "__opencl_c_atomic_scope_device";
     }
-    return language && order && scope ? "-cl-std=CL3.0" : "";
+    if (!language || !order || !scope) return "";
+    // PoCL 3.1 leaves the scope of all devices out of its list of features, and says here that its atomics reach so far.
+    const auto reach = asked.list<cl_device_atomic_capabilities>(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES);
+    const bool all = !reach.empty() && (reach.front() & CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES) != 0;
+    return all ? "-cl-std=CL3.0 -DHBF_SCOPE_ALL_DEVICES" : "-cl-std=CL3.0";
 }
 
 } // namespace
