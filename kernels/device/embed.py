@@ -8,6 +8,7 @@ import argparse
 import pathlib
 import re
 import sys
+import typing
 
 LINE = re.compile(r'KERNEL\((\w+), (\d+), ([\w| ]+), ([\w, |]+)\)')
 INCLUDE = re.compile(r'#include "([\w.]+\.h)"')
@@ -17,21 +18,38 @@ class Mistake(Exception):
     pass
 
 
-def kernels(table: pathlib.Path) -> list[str]:
-    """Names in the table, each once though it may have several versions."""
-    names = []
+class Line(typing.NamedTuple):
+    name: str
+    version: int
+    needs: str
+    access: str
+
+
+def kernels(table: pathlib.Path) -> list[Line]:
+    lines: list[Line] = []
     for number, line in enumerate(table.read_text().splitlines(), 1):
         if not line.startswith('KERNEL'):
             continue
         match = LINE.fullmatch(line)
         if not match:
             raise Mistake(f'{table}:{number}: not KERNEL(name, version, needs, access, ...): {line}')
-        if match[1] in names:
+        if any(other.name == match[1] for other in lines):
             raise Mistake(f'{table}:{number}: {match[1]} is there twice')
-        names.append(match[1])
-    if not names:
+        lines.append(Line(match[1], int(match[2]), match[3], match[4]))
+    if not lines:
         raise Mistake(f'{table}: no kernel in it')
-    return names
+    return lines
+
+
+def device_lines(text: str) -> list[str]:
+    """The lines of a file, with blank ones for what is `#ifdef HBF_ON_HOST`: compilers of devices never see it."""
+    lines, depth = [], 0
+    for line in text.splitlines():
+        if depth or line == '#ifdef HBF_ON_HOST':
+            depth += line.startswith('#if') - line.startswith('#endif')
+            line = ''
+        lines.append(line)
+    return lines
 
 
 def flatten(path: pathlib.Path, seen: set[pathlib.Path]) -> list[str]:
@@ -42,7 +60,7 @@ def flatten(path: pathlib.Path, seen: set[pathlib.Path]) -> list[str]:
     except OSError as error:
         raise Mistake(f'{path}: {error.strerror}') from error
     lines = [f'#line 1 "{path.name}"']
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(device_lines(text), 1):
         match = INCLUDE.fullmatch(line)
         if not match:
             lines.append(line)
@@ -60,6 +78,10 @@ def literal(line: str) -> str:
     return '"' + line.replace('\\', '\\\\').replace('"', '\\"') + '\\n"'
 
 
+def write_depfile(path: pathlib.Path, output: pathlib.Path, files: typing.Iterable[pathlib.Path]) -> None:
+    path.write_text(f'{output}: {" ".join(sorted(str(file) for file in files))}\n')
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('table', type=pathlib.Path)
@@ -72,7 +94,7 @@ def main() -> int:
         if options.text:
             options.output.write_text('\n'.join(flatten(folder / f'{options.text}.h', set())) + '\n')
             return 0
-        names, files = kernels(options.table), {options.table}
+        names, files = [line.name for line in kernels(options.table)], {options.table}
         out = ['// SPDX-License-Identifier: Apache-2.0', '// Made by embed.py from table.inc.']
         out += [f'#include "kernels/device/{name}.h"' for name in names]
         for name in names:
@@ -85,7 +107,7 @@ def main() -> int:
         return 1
     options.output.write_text('\n'.join(out) + '\n')
     if options.depfile:
-        options.depfile.write_text(f'{options.output}: {" ".join(sorted(str(file) for file in files))}\n')
+        write_depfile(options.depfile, options.output, files)
     return 0
 
 
