@@ -4,6 +4,7 @@
 #include <future>
 
 #include "core/fabric/testing/allocations.hpp"
+#include "core/fabric/testing/fake_kernels.hpp"
 #include "core/fabric/testing/fixture.hpp"
 
 namespace hbf::testing {
@@ -77,6 +78,56 @@ TEST_F(Allocation, HeldAndStagedBatchesAllocateNothingOnceWarmed) {
     const uint64_t before = allocations();
     for (int i = 0; i < 200; ++i) round();
     EXPECT_EQ(allocations() - before, 0u);
+}
+
+TEST_F(Allocation, AWarmedLaunchAllocatesNothing) {
+    Device device = open();
+    const RegionInfo a = must(device.allocate(soft, granule)), b = must(device.allocate(vram, granule));
+    const Kernel kernel = must(device.find_kernel("add/1")).kernel;
+    Queue queue = must(device.create_queue());
+    const AddArguments arguments{3};
+    const KernelBuffer buffers[] = {{a.region, 0, granule, kernel_reads}, {b.region, 0, granule, kernel_writes}};
+    Batch batch;
+    const auto round = [&] {
+        batch.clear();
+        for (int i = 0; i < 4; ++i) batch.launch(kernel, buffers, std::as_bytes(std::span(&arguments, 1)), 1, 64).barrier();
+        (void)queue.wait(queue.submit(batch)->value);
+    };
+    for (int i = 0; i < 200; ++i) round();
+    const uint64_t before = allocations();
+    for (int i = 0; i < 200; ++i) round();
+    EXPECT_EQ(allocations() - before, 0u);
+    EXPECT_EQ(script.launches, 1600u);
+}
+
+TEST_F(Allocation, ACopyVerifiedByTheDeviceAllocatesNothingOnceWarmed) {
+    script.kernels = {"crc32c/1"};
+    Device device = open();
+    const RegionInfo a = must(device.allocate(vram, granule)), b = must(device.allocate(vram, granule));
+    Queue queue = must(device.create_queue());
+    const Batch batch = copy(b, a, granule, Integrity::kernel);
+    const auto round = [&] { (void)queue.wait(queue.submit(batch)->value); };
+    for (int i = 0; i < 200; ++i) round();
+    const uint64_t before = allocations();
+    for (int i = 0; i < 200; ++i) round();
+    EXPECT_EQ(allocations() - before, 0u);
+    EXPECT_EQ(script.finds, 1u);
+    EXPECT_EQ(script.launches, 400u);
+}
+
+TEST_F(Allocation, ALaunchIsTakenWholeOrNotAtAll) {
+    Device device = open();
+    const RegionInfo a = must(device.allocate(soft, granule)), b = must(device.allocate(vram, granule));
+    const Kernel kernel = must(device.find_kernel("add/1")).kernel;
+    Queue queue = must(device.create_queue({1, 4}));
+    const AddArguments arguments{3};
+    const KernelBuffer buffers[] = {{a.region, 0, granule, kernel_reads}, {b.region, 0, granule, kernel_writes}};
+    Batch batch;
+    batch.launch(kernel, buffers, std::as_bytes(std::span(&arguments, 1)), 1, 64);
+    EXPECT_GT(until_it_succeeds([&] { return queue.submit(batch); }), 1);
+    must(queue.wait(1));
+    must(device.free(a.region)); // no pin was left
+    must(device.free(b.region));
 }
 
 TEST_F(Allocation, OpenAndCreateUndoThemselves) {

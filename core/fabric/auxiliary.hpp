@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/fabric/crc_kernel.hpp"
 #include "core/fabric/device_core.hpp"
 #include "core/fabric/op.hpp"
 
@@ -32,10 +33,12 @@ private:
 // Used by the pump only, once made. The device is held weakly, so that a queue does not keep other devices open.
 class Auxiliary {
 public:
+    static constexpr uint32_t most_commands = 256; // in one of its batches
     static Result<std::unique_ptr<Auxiliary>> create(const std::shared_ptr<DeviceCore> &device);
     ~Auxiliary();
 
     Result<> attach(const Bounce &bounce); // registers the buffers at the device; once
+    Result<> attach_checksums();           // memory for the words of its checksum kernel; once. Not mapped: after attach
 
     bool serves(const DeviceCore &device) const { return number_ == device_number(device); }
     hbf_region bounce() const { return bounce_; }
@@ -44,8 +47,12 @@ public:
     bool reached(uint64_t value) const { return completed_ >= value; }
 
     // Sends as many Ops as fit into one batch. *value: what to wait for. Returns Ops taken, 0 with *status on failure.
-    uint32_t send(const Op *ops, uint32_t count, uint32_t *crc, const std::byte *arguments, uint64_t *value,
-                  hbf_status *status, hbf_error *error) noexcept;
+    uint32_t send(const Op *ops, uint32_t count, OpData &data, uint64_t *value, hbf_status *status,
+                  hbf_error *error) noexcept;
+    // Begins with the checksums of a range of this device's memory, at most CrcKernel::most_bytes; then they are in words().
+    bool send_checksums(hbf_region region, uint64_t offset, uint64_t size, unsigned half, uint64_t *value,
+                        hbf_status *status, hbf_error *error) noexcept;
+    const uint32_t *words(unsigned half, const Bounce &bounce) const;
     hbf_status look(hbf_error *error) noexcept; // polls
     // A queue that failed in work which was then cancelled is left behind (the instance ends it) for a fresh one.
     hbf_status revive() noexcept;
@@ -56,6 +63,7 @@ public:
 
 private:
     Auxiliary() = default;
+    bool send_commands(uint32_t commands, uint64_t *value, hbf_status *status, hbf_error *error) noexcept;
     static uint32_t device_number(const DeviceCore &device) { return device.number; }
 
     std::weak_ptr<DeviceCore> device_;
@@ -63,6 +71,9 @@ private:
     uint32_t number_ = 0;
     hbf_queue *queue_ = nullptr;
     hbf_region bounce_ = 0;
+    const CrcKernel *crc_ = nullptr; // the device's
+    hbf_region words_ = 0;           // two halves
+    uint32_t *mapped_words_ = nullptr;
     uint32_t depth_ = 0, commands_ = 0;
     uint64_t submitted_ = 0, completed_ = 0;
     hbf_status dead_ = HBF_OK; // the plugin's queue is poisoned

@@ -6,6 +6,7 @@ namespace hbf {
 void Batch::clear() {
     commands_.clear();
     arguments_.clear();
+    buffers_.clear();
 }
 
 Batch &Batch::copy(Region dst, uint64_t dst_offset, Region src, uint64_t src_offset, uint64_t size, Integrity integrity) {
@@ -46,8 +47,8 @@ Batch &Batch::invalidate(Region region, uint64_t offset, uint64_t size) {
     return *this;
 }
 
-Batch &Batch::launch(uint64_t kernel, std::span<const std::byte> arguments, const uint32_t (&groups)[3],
-                     const uint32_t (&group_size)[3]) {
+Batch &Batch::launch(const Kernel &kernel, std::span<const KernelBuffer> buffers, std::span<const std::byte> arguments,
+                     const uint32_t (&groups)[3], const uint32_t (&group_size)[3]) {
     // Arguments are read as 64-bit words by most kernels: each set starts on one.
     const size_t begin = (arguments_.size() + 7) / 8 * 8;
     arguments_.resize(begin);
@@ -55,6 +56,9 @@ Batch &Batch::launch(uint64_t kernel, std::span<const std::byte> arguments, cons
     Command &command = commands_.emplace_back();
     command.kind = Command::Kind::launch;
     command.kernel = kernel;
+    command.buffers_begin = static_cast<uint32_t>(buffers_.size());
+    command.buffer_count = static_cast<uint32_t>(buffers.size());
+    buffers_.insert(buffers_.end(), buffers.begin(), buffers.end());
     command.arguments_begin = static_cast<uint32_t>(begin);
     command.arguments_size = static_cast<uint32_t>(arguments.size());
     for (int i = 0; i < 3; ++i) {
@@ -62,6 +66,11 @@ Batch &Batch::launch(uint64_t kernel, std::span<const std::byte> arguments, cons
         command.group_size[i] = group_size[i];
     }
     return *this;
+}
+
+Batch &Batch::launch(const Kernel &kernel, std::span<const KernelBuffer> buffers, std::span<const std::byte> arguments,
+                     uint32_t groups, uint32_t group_size) {
+    return launch(kernel, buffers, arguments, {groups, 1, 1}, {group_size, 1, 1});
 }
 
 Batch &Batch::wait(Point point) {

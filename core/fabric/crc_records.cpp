@@ -28,16 +28,11 @@ CrcRecords::Word *CrcRecords::find(uint64_t granule) const noexcept {
     return chunk == nullptr ? nullptr : &chunk[granule % per_chunk];
 }
 
-void CrcRecords::set(uint64_t offset, uint32_t length, uint32_t crc, uint32_t epoch) noexcept {
-    if (epoch_.load(std::memory_order_relaxed) != epoch) {
-        drop(0, chunk_count_ * per_chunk * granule_size);
-        epoch_.store(epoch, std::memory_order_relaxed);
-    }
+void CrcRecords::set(uint64_t offset, uint32_t length, uint32_t crc) noexcept {
     if (Word *word = find(offset / granule_size)) word->store(uint64_t{length} << 32 | crc, std::memory_order_relaxed);
 }
 
-std::optional<uint32_t> CrcRecords::get(uint64_t offset, uint32_t length, uint32_t epoch) const noexcept {
-    if (epoch_.load(std::memory_order_relaxed) != epoch) return std::nullopt;
+std::optional<uint32_t> CrcRecords::get(uint64_t offset, uint32_t length) const noexcept {
     const Word *word = find(offset / granule_size);
     if (word == nullptr) return std::nullopt;
     const uint64_t record = word->load(std::memory_order_relaxed);

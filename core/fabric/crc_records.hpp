@@ -29,12 +29,11 @@ public:
     // Makes room for the granules of the range, so that set cannot fail. Throws bad_alloc.
     void reserve(uint64_t offset, uint64_t size);
 
-    // `length` bytes from `offset` (a multiple of the granule) have this checksum. `epoch`: see get.
-    void set(uint64_t offset, uint32_t length, uint32_t crc, uint32_t epoch) noexcept;
+    // `length` bytes from `offset` (a multiple of the granule) have this checksum.
+    void set(uint64_t offset, uint32_t length, uint32_t crc) noexcept;
 
-    // The checksum, if one is known for exactly these bytes and nothing that may write anywhere (a kernel launch moves the
-    // device's epoch) ran since.
-    std::optional<uint32_t> get(uint64_t offset, uint32_t length, uint32_t epoch) const noexcept;
+    // The checksum, if one is known for exactly these bytes.
+    std::optional<uint32_t> get(uint64_t offset, uint32_t length) const noexcept;
 
     void drop(uint64_t offset, uint64_t size) noexcept; // of every granule the range touches
 
@@ -46,7 +45,6 @@ private:
 
     uint64_t chunk_count_;
     std::unique_ptr<std::atomic<Word *>[]> chunks_;
-    std::atomic<uint32_t> epoch_{0};
 };
 
 } // namespace hbf::fabric

@@ -138,4 +138,12 @@ Result<std::vector<HealthReading>> Device::health() const {
     });
 }
 
+Result<std::vector<std::string>> Device::kernels() const {
+    return guarded([&] { return core_->kernel_names(); });
+}
+
+Result<KernelInfo> Device::find_kernel(std::string_view name) const {
+    return guarded([&] { return core_->find_kernel(name); });
+}
+
 } // namespace hbf

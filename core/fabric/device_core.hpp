@@ -4,11 +4,14 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/fabric/abi_error.hpp"
+#include "core/fabric/crc_kernel.hpp"
 #include "core/fabric/region_slots.hpp"
 #include "hbf/abi/coherence.h"
 #include "hbf/abi/health.h"
@@ -38,6 +41,12 @@ public:
     bool can_register() const { return tier_ext->register_host != nullptr; }
 
     Result<TierInfo> describe_tier(uint32_t tier) const;
+
+    // kernels.cpp
+    Result<std::vector<std::string>> kernel_names() const;
+    Result<KernelInfo> find_kernel(std::string_view wanted) const;
+    const CrcKernel *crc_kernel(); // looked for at the first call; nullptr: none, which was logged with its reason
+
     std::string label() const { return plugin_name + ":" + id; } // "host:host0"
 
     // The engine's tables; fixed once open returned.
@@ -59,7 +68,6 @@ public:
     bool has_software_domain = false; // with a tier the CPU reaches
 
     RegionSlots regions;
-    std::atomic<uint32_t> launches{0}; // the epoch of checksum records: a launch may have written anywhere
 
 private:
     DeviceCore() = default;
@@ -68,6 +76,9 @@ private:
     Result<> read_facts();
     RegionInfo publish(uint32_t slot, const hbf_region_info &info, uint32_t tier, std::string &title, bool spilled);
     Result<> drop_peers(RegionSlot &slot);
+
+    std::once_flag crc_once_;
+    std::optional<CrcKernel> crc_;
 };
 
 } // namespace hbf::fabric

@@ -14,13 +14,18 @@ CrcRecords *records_of(const RegionSlot *slot) {
     return slot->records.load(std::memory_order_acquire);
 }
 
-uint32_t epoch_of(const RegionSlot &slot, const DeviceCore &device) {
-    return slot.kernel_access ? device.launches.load(std::memory_order_relaxed) : 0;
-}
-
 void drop_destination(const Op &op) {
     if (op.dst == nullptr) return;
     if (CrcRecords *records = records_of(op.dst)) records->drop(op.dst_offset, op.size);
+}
+
+// Of a kernel: what it writes is named in its launch, and nothing else is touched.
+void drop_buffers(const Op &op, const OpData &data) {
+    for (uint32_t i = op.buffers_begin; i < op.buffers_begin + op.buffer_count; ++i) {
+        const hbf_kernel_buffer &buffer = data.buffers[i];
+        if ((buffer.access & HBF_KERNEL_WRITES) == 0) continue;
+        if (CrcRecords *records = records_of(data.slots[i])) records->drop(buffer.offset, buffer.size);
+    }
 }
 
 // Every mode: a source with a record must still be what was written.
@@ -29,7 +34,7 @@ Mismatch compare_source(const Op &op, const uint32_t *crc, uint64_t &checked_byt
     if (records == nullptr) return {};
     for (uint64_t done = 0; done < op.size; done += granule_size, ++crc) {
         const auto length = static_cast<uint32_t>(std::min(granule_size, op.size - done));
-        const auto known = records->get(op.src_offset + done, length, epoch_of(*op.src, *op.src_device));
+        const auto known = records->get(op.src_offset + done, length);
         if (!known) continue;
         if (*known != *crc) return {op.src, op.src_offset + done, length, *known, *crc};
         checked_bytes += length;
@@ -40,8 +45,7 @@ Mismatch compare_source(const Op &op, const uint32_t *crc, uint64_t &checked_byt
 void record_destination(const Op &op, const uint32_t *crc) {
     CrcRecords *records = records_of(op.dst);
     for (uint64_t done = 0; done < op.size; done += granule_size, ++crc)
-        records->set(op.dst_offset + done, static_cast<uint32_t>(std::min(granule_size, op.size - done)), *crc,
-                     epoch_of(*op.dst, *op.dst_device));
+        records->set(op.dst_offset + done, static_cast<uint32_t>(std::min(granule_size, op.size - done)), *crc);
 }
 
 void weaken(VerifiedBy &total, VerifiedBy one) {
@@ -52,7 +56,7 @@ void weaken(VerifiedBy &total, VerifiedBy one) {
 
 } // namespace
 
-Mismatch settle(std::span<const Op> ops, const uint32_t *crc, uint64_t &checked_bytes, VerifiedBy &verified_by) noexcept {
+Mismatch settle(std::span<const Op> ops, const OpData &data, uint64_t &checked_bytes, VerifiedBy &verified_by) noexcept {
     for (const Op &op : ops) {
         switch (op.kind) {
         case Command::Kind::copy: {
@@ -60,18 +64,20 @@ Mismatch settle(std::span<const Op> ops, const uint32_t *crc, uint64_t &checked_
                 drop_destination(op);
                 break;
             }
-            const uint32_t *pieces = crc + op.crc_begin;
+            const uint32_t *pieces = data.crc.data() + op.crc_begin;
             if (const Mismatch found = compare_source(op, pieces, checked_bytes); found.slot != nullptr) return found;
             record_destination(op, pieces);
             if (op.readback) checked_bytes += op.size;
-            weaken(verified_by, op.readback ? VerifiedBy::readback : VerifiedBy::next_read);
+            weaken(verified_by, op.dst_kernel ? VerifiedBy::kernel
+                                : op.readback ? VerifiedBy::readback
+                                              : VerifiedBy::next_read);
             break;
         }
         case Command::Kind::fill:
             drop_destination(op);
             break;
         case Command::Kind::launch:
-            op.executor->launches.fetch_add(1, std::memory_order_relaxed);
+            drop_buffers(op, data);
             break;
         default:
             break;
@@ -80,11 +86,21 @@ Mismatch settle(std::span<const Op> ops, const uint32_t *crc, uint64_t &checked_
     return {};
 }
 
-void forget(std::span<const Op> ops) noexcept {
+void forget(std::span<const Op> ops, const OpData &data) noexcept {
     for (const Op &op : ops) {
         if (op.kind == Command::Kind::copy || op.kind == Command::Kind::fill) drop_destination(op);
-        if (op.kind == Command::Kind::launch) op.executor->launches.fetch_add(1, std::memory_order_relaxed);
+        if (op.kind == Command::Kind::launch) drop_buffers(op, data);
     }
+}
+
+const RegionSlot *find_slot(std::span<const Op> ops, const OpData &data, hbf_region handle) noexcept {
+    if (handle == 0) return nullptr;
+    for (const Op &op : ops)
+        for (const RegionSlot *slot : {op.dst, op.src})
+            if (slot != nullptr && slot->handle == handle) return slot;
+    for (const RegionSlot *slot : data.slots)
+        if (slot->handle == handle) return slot;
+    return nullptr;
 }
 
 Error describe(const Mismatch &mismatch) {

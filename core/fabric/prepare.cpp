@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rest of checking a batch: commands other than copies, paths between devices, what Programs need, waits.
-#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -17,7 +16,7 @@ std::string names(const Op &op) {
 
 } // namespace
 
-Result<> QueueCore::prepare_command(Entry &entry, Op &op, const Command &command) {
+Result<> QueueCore::prepare_command(Entry &entry, Op &op, const Command &command, const Batch &batch) {
     op.integrity = Integrity::none;
     op.dst_offset = command.dst_offset;
     op.src_offset = command.src_offset;
@@ -38,18 +37,11 @@ Result<> QueueCore::prepare_command(Entry &entry, Op &op, const Command &command
                         fmt::format("queue {} has not returned value {} yet", command.point.queue, dep.value));
         op.dep = static_cast<uint32_t>(entry.deps.size());
         entry.deps.push_back(std::move(dep));
-        entry.waits.push_back({nullptr, 0});
+        entry.data.waits.push_back({nullptr, 0});
         return {};
     }
     case Command::Kind::launch:
-        if ((device_->queue_info.capabilities & HBF_QUEUE_CAP_LAUNCH) == 0)
-            return fail(Code::unsupported, fmt::format("{} launches no kernels", device_->label()));
-        op.pattern = command.kernel;
-        op.arguments_begin = command.arguments_begin;
-        op.arguments_size = command.arguments_size;
-        std::copy(std::begin(command.groups), std::end(command.groups), op.groups);
-        std::copy(std::begin(command.group_size), std::end(command.group_size), op.group_size);
-        return {};
+        return prepare_launch(entry, op, command, batch.buffers().subspan(command.buffers_begin, command.buffer_count));
     case Command::Kind::fill:
     case Command::Kind::flush:
     case Command::Kind::invalidate: {
@@ -112,16 +104,24 @@ Result<> QueueCore::choose_path(Entry &entry, Op &op) {
 Result<> QueueCore::prepare_program(Entry &entry) {
     if (program_.load(std::memory_order_relaxed) == nullptr) program_.store(new Program(*this), std::memory_order_release);
     Program &program = *program_.load(std::memory_order_relaxed);
-    if (auto done = program.need(device_, false); !done) return done;
+    using Use = Program::Use;
+    if (auto done = program.need(device_, Use::engine); !done) return done;
     for (uint32_t i = 0; i < entry.op_count; ++i) {
         const Op &op = entry.ops[i];
-        const bool reads_source = op.staged || (op.source_crc && !op.src->cpu_readable());
-        const bool reads_destination = op.staged || (op.readback && !op.dst->cpu_readable());
-        for (const auto &[used, through_bounce] : {std::pair{op.executor, false}, std::pair{op.src_device, reads_source},
-                                                   std::pair{op.dst_device, reads_destination}}) {
-            if (used == nullptr || (used != op.executor && !through_bounce)) continue;
-            if (used == device_.get() && !through_bounce) continue;
-            if (auto done = program.need(used->shared_from_this(), through_bounce); !done) {
+        const bool source = op.staged || (op.source_crc && !op.src->cpu_readable() && !op.src_kernel);
+        const bool destination = op.staged || (op.readback && !op.dst->cpu_readable() && !op.dst_kernel);
+        struct {
+            DeviceCore *device;
+            Use use;
+            bool wanted;
+        } const needs[] = {{op.executor, Use::engine, op.executor != device_.get()},
+                           {op.src_device, Use::bounce, source},
+                           {op.dst_device, Use::bounce, destination},
+                           {op.src_device, Use::checksums, op.src_kernel},
+                           {op.dst_device, Use::checksums, op.dst_kernel}};
+        for (const auto &[used, use, wanted] : needs) {
+            if (used == nullptr || !wanted) continue;
+            if (auto done = program.need(used->shared_from_this(), use); !done) {
                 if (op.staged)
                     done.error().message =
                         fmt::format("{}: no path from {} to {}: neither device reaches the other's memory, and {}", title(),
@@ -137,7 +137,7 @@ Result<> QueueCore::prepare_program(Entry &entry) {
 bool QueueCore::resolve_waits(Entry &entry) noexcept {
     for (size_t i = 0; i < entry.deps.size(); ++i) {
         const Dep &dep = entry.deps[i];
-        entry.waits[i] = {nullptr, 0};
+        entry.data.waits[i] = {nullptr, 0};
         const Outcome outcome = dep.core ? dep.core->outcome(dep.value) : dep.entry->outcome_when_closed(dep.value);
         if (outcome.state == Outcome::State::done) {
             if (outcome.code != Code::ok) return false;
@@ -151,7 +151,7 @@ bool QueueCore::resolve_waits(Entry &entry) noexcept {
             if (again.state == Outcome::State::done && again.code == Code::ok) continue;
             return false;
         }
-        entry.waits[i] = {dep.core->plugin_queue(), device_value};
+        entry.data.waits[i] = {dep.core->plugin_queue(), device_value};
     }
     return true;
 }

@@ -13,7 +13,7 @@ Program::~Program() {
     for (auto &auxiliary : auxiliaries_) delete auxiliary.load(std::memory_order_relaxed);
 }
 
-Result<> Program::need(const std::shared_ptr<DeviceCore> &device, bool bounce) {
+Result<> Program::need(const std::shared_ptr<DeviceCore> &device, Use use) {
     Auxiliary *auxiliary = find(*device);
     if (auxiliary == nullptr) {
         size_t free = 0;
@@ -27,9 +27,12 @@ Result<> Program::need(const std::shared_ptr<DeviceCore> &device, bool bounce) {
         auxiliary = made->release();
         auxiliaries_[free].store(auxiliary, std::memory_order_release);
     }
-    if (!bounce) return {};
-    if (auto done = bounce_.make(); !done) return done;
-    return auxiliary->attach(bounce_);
+    if (use == Use::engine) return {};
+    if (use == Use::bounce || !device->crc_kernel()->mapped) {
+        if (auto done = bounce_.make(); !done) return done;
+        if (auto done = auxiliary->attach(bounce_); !done) return done;
+    }
+    return use == Use::checksums ? auxiliary->attach_checksums() : Result<>();
 }
 
 // Makes room where a device has been closed since. Under the pump's flag, because the pump looks at all of them.
@@ -105,11 +108,7 @@ bool Program::look() noexcept {
         AbiError abi;
         const hbf_status status = auxiliary->look(abi.out());
         if (status == HBF_OK || failed_) continue;
-        const RegionSlot *place = nullptr;
-        for (uint32_t i = 0; i < entry_->op_count && abi.region() != 0; ++i)
-            for (const RegionSlot *region : {entry_->ops[i].dst, entry_->ops[i].src})
-                if (region != nullptr && region->handle == abi.region()) place = region;
-        fail_abi(abi, status, place);
+        fail_abi(abi, status, find_slot({entry_->ops, entry_->op_count}, entry_->data, abi.region()));
     }
     return !failed_;
 }
@@ -171,8 +170,8 @@ Program::Step Program::step(bool stop) noexcept {
             if (moved == Move::done) phase_ = Phase::close;
             break;
         case Phase::close: {
-            const Mismatch found = settle({entry_->ops + begin_, end_ - begin_}, entry_->crc.data(), entry_->checked_bytes,
-                                          entry_->verified_by);
+            const Mismatch found =
+                settle({entry_->ops + begin_, end_ - begin_}, entry_->data, entry_->checked_bytes, entry_->verified_by);
             if (found.slot != nullptr) {
                 failed_ = true;
                 try {
@@ -209,8 +208,7 @@ Program::Move Program::send_direct() noexcept {
         AbiError abi;
         hbf_status status = HBF_OK;
         uint64_t value = 0;
-        const uint32_t taken =
-            auxiliary->send(&first, count, entry_->crc.data(), entry_->arguments.data(), &value, &status, abi.out());
+        const uint32_t taken = auxiliary->send(&first, count, entry_->data, &value, &status, abi.out());
         if (taken == 0) {
             fail_abi(abi, status, first.dst);
             return Move::failed;

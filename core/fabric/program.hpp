@@ -22,8 +22,10 @@ public:
     Program(const Program &) = delete;
     Program &operator=(const Program &) = delete;
 
-    // [submitter] Everything that running will need of this device. `bounce`: bytes go through the bounce buffers.
-    Result<> need(const std::shared_ptr<DeviceCore> &device, bool bounce);
+    // [submitter] Everything that running will need of this device: its engine only, or beside it that bytes go through the
+    // bounce buffers, or its checksum kernel.
+    enum class Use { engine, bounce, checksums };
+    Result<> need(const std::shared_ptr<DeviceCore> &device, Use use);
 
     // [pump]
     enum class Step { pending, done, failed };
@@ -52,6 +54,8 @@ private:
     Move read(const Op &op, bool destination) noexcept; // staging.cpp: checksums into crc, or compared with it
     Step drain(Step outcome) noexcept;
     bool check_pieces(const Op &op, const std::byte *bytes, uint64_t begin, uint64_t size, bool compare) noexcept;
+    bool check_words(const Op &op, const uint32_t *words, uint64_t begin, uint64_t size, bool compare) noexcept;
+    bool check_piece(const Op &op, uint64_t begin, uint64_t size, uint32_t found, bool compare) noexcept;
     void fail_with(Code code, std::string_view message, uint64_t offset, const std::string &place) noexcept;
     void fail_abi(const AbiError &abi, hbf_status status, const RegionSlot *place) noexcept;
     void begin_move() noexcept;
@@ -72,6 +76,7 @@ private:
         uint64_t begin = 0, size = 0, value = 0;
     };
     bool read_half(Auxiliary &auxiliary, const Op &op, unsigned i, bool destination, const RegionSlot &region) noexcept;
+    bool checksum_half(Auxiliary &auxiliary, const Op &op, unsigned i, bool destination, const RegionSlot &region) noexcept;
     bool send_half(Auxiliary &auxiliary, const Op &op, Half &half, const RegionSlot &region) noexcept;
     Half halves_[2];
     uint64_t next_ = 0, moved_ = 0; // bytes begun, bytes done

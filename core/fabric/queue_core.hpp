@@ -52,10 +52,8 @@ struct Entry {
     uint32_t op_count = 0;
     uint32_t batch_size = 0; // ABI commands
     Op *ops = nullptr;       // the queue's store, `commands` of them
-    std::vector<uint32_t> crc;
-    std::vector<std::byte> arguments;
-    std::vector<Dep> deps;
-    std::vector<WaitTarget> waits;                    // one a dependency
+    OpData data;
+    std::vector<Dep> deps;                            // one a wait in `data`
     std::vector<std::shared_ptr<DeviceCore>> foreign; // other devices whose regions are named
     VerifiedBy verified_by = VerifiedBy::nobody;
     uint64_t checked_bytes = 0;
@@ -105,8 +103,10 @@ private:
 
     // submit.cpp, prepare.cpp
     Result<> prepare(Entry &entry, const Batch &batch);
-    Result<> prepare_command(Entry &entry, Op &op, const Command &command);
+    Result<> prepare_command(Entry &entry, Op &op, const Command &command, const Batch &batch);
     Result<> prepare_copy(Entry &entry, Op &op, const Command &command);
+    Result<> prepare_launch(Entry &entry, Op &op, const Command &command, std::span<const KernelBuffer> buffers);
+    Result<> pin_buffer(Entry &entry, const KernelBuffer &buffer);
     Result<> prepare_program(Entry &entry);
     Result<> choose_path(Entry &entry, Op &op);
     Result<RegionSlot *> pin(Entry &entry, Region region, uint64_t offset, uint64_t size, DeviceCore **owner);

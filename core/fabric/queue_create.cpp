@@ -54,9 +54,9 @@ Result<std::shared_ptr<QueueCore>> QueueCore::create(const std::shared_ptr<Devic
     for (uint64_t i = 0; i < slots; ++i) {
         Entry &entry = core->entries_[i];
         entry.ops = &core->ops_[i * *commands];
-        entry.crc.reserve(*commands);
+        entry.data.crc.reserve(*commands);
         entry.deps.reserve(8);
-        entry.waits.reserve(8);
+        entry.data.waits.reserve(8);
         entry.foreign.reserve(2);
     }
 

@@ -165,7 +165,7 @@ void QueueCore::finish(Entry &entry, uint64_t value, Code code) noexcept {
     } else if (code == Code::ok) {
         // A program settled its segments itself.
         if (!entry.program) {
-            const Mismatch found = settle(ops, entry.crc.data(), entry.checked_bytes, entry.verified_by);
+            const Mismatch found = settle(ops, entry.data, entry.checked_bytes, entry.verified_by);
             if (found.slot != nullptr) {
                 code = Code::data_loss;
                 fail_with(value, code, [&] { return describe(found); });
@@ -174,7 +174,7 @@ void QueueCore::finish(Entry &entry, uint64_t value, Code code) noexcept {
     } else {
         fail_with(value, code, [&] { return why_failed(entry, value, code); });
     }
-    if (code != Code::ok && ran) forget(ops);
+    if (code != Code::ok && ran) forget(ops, entry.data);
 
     Record &record = history_[value & history_mask_];
     record.value.store(0, std::memory_order_relaxed); // whoever sees a new field sees this, or later
@@ -201,12 +201,7 @@ Error QueueCore::why_failed(const Entry &entry, uint64_t value, Code code) const
     Error error = abi.to_error(static_cast<hbf_status>(code), fmt::format("{}: value {}", title(), value));
     error.code = code;
     if (!said) return error;
-    for (uint32_t i = 0; i < entry.op_count; ++i)
-        for (const RegionSlot *slot : {entry.ops[i].dst, entry.ops[i].src})
-            if (slot != nullptr && abi.region() != 0 && slot->handle == abi.region()) {
-                error.place = slot->name;
-                return error;
-            }
+    if (const RegionSlot *slot = find_slot({entry.ops, entry.op_count}, entry.data, abi.region())) error.place = slot->name;
     return error;
 }
 

@@ -23,6 +23,7 @@ Op to_bounce(const Op &op, hbf_region bounce, uint64_t bounce_offset, bool desti
     half.src_handle = destination_side ? op.dst->handle : op.src->handle;
     half.src_offset = (destination_side ? op.dst_offset : op.src_offset) + begin;
     half.src_software = destination_side ? op.dst->software : op.src->software;
+    half.coherence = half.src_software;
     return half;
 }
 
@@ -33,6 +34,7 @@ Op from_bounce(const Op &op, hbf_region bounce, uint64_t bounce_offset, uint64_t
     half.dst_handle = op.dst->handle;
     half.dst_offset = op.dst_offset + begin;
     half.dst_software = op.dst->software;
+    half.coherence = 2u * half.dst_software;
     half.src_handle = bounce;
     half.src_offset = bounce_offset;
     return half;
@@ -40,34 +42,43 @@ Op from_bounce(const Op &op, hbf_region bounce, uint64_t bounce_offset, uint64_t
 
 } // namespace
 
-// Checksums of the copy's pieces from `begin` (a multiple of the granule, counted from the copy's start): kept, or compared.
-bool Program::check_pieces(const Op &op, const std::byte *bytes, uint64_t begin, uint64_t size, bool compare) noexcept {
-    uint32_t *crc = entry_->crc.data() + op.crc_begin + begin / granule_size;
-    for (uint64_t done = 0; done < size; done += granule_size, ++crc) {
-        const uint64_t length = std::min(granule_size, size - done);
-        const uint32_t found = kernels::crc32c(bytes + done, length);
-        if (!compare) {
-            *crc = found;
-        } else if (*crc != found) {
-            const uint64_t offset = op.dst_offset + begin + done;
-            try {
-                fail_with(
-                    Code::data_loss,
-                    fmt::format("bytes {} to {} of {} are not what was copied there: CRC-32C {:08x} read back, {:08x} sent",
-                                offset, offset + length, op.dst->name, found, *crc),
-                    offset, op.dst->name);
-            } catch (...) {
-                fail_with(Code::data_loss, "out of memory", offset, {});
-            }
-            return false;
-        }
+// The checksum of one piece, `begin` bytes from the copy's start: kept, or compared.
+bool Program::check_piece(const Op &op, uint64_t begin, uint64_t size, uint32_t found, bool compare) noexcept {
+    uint32_t &crc = entry_->data.crc[op.crc_begin + begin / granule_size];
+    if (!compare) crc = found;
+    if (crc == found) return true;
+    const uint64_t offset = op.dst_offset + begin;
+    try {
+        fail_with(Code::data_loss,
+                  fmt::format("bytes {} to {} of {} are not what was copied there: CRC-32C {:08x} {}, {:08x} sent", offset,
+                              offset + size, op.dst->name, found, op.dst_kernel ? "by the device's kernel" : "read back",
+                              crc),
+                  offset, op.dst->name);
+    } catch (...) {
+        fail_with(Code::data_loss, "out of memory", offset, {});
     }
+    return false;
+}
+
+// From `begin`, a multiple of the granule: of bytes that are here, and of words that a kernel wrote.
+bool Program::check_pieces(const Op &op, const std::byte *bytes, uint64_t begin, uint64_t size, bool compare) noexcept {
+    for (uint64_t done = 0; done < size; done += granule_size) {
+        const uint64_t length = std::min(granule_size, size - done);
+        if (!check_piece(op, begin + done, length, kernels::crc32c(bytes + done, length), compare)) return false;
+    }
+    return true;
+}
+
+bool Program::check_words(const Op &op, const uint32_t *words, uint64_t begin, uint64_t size, bool compare) noexcept {
+    for (uint64_t done = 0; done < size; done += granule_size)
+        if (!check_piece(op, begin + done, std::min(granule_size, size - done), *words++, compare)) return false;
     return true;
 }
 
 Program::Move Program::read(const Op &op, bool destination) noexcept {
     const RegionSlot &slot = destination ? *op.dst : *op.src;
-    if (slot.cpu_readable()) {
+    const bool kernel = destination ? op.dst_kernel : op.src_kernel;
+    if (!kernel && slot.cpu_readable()) {
         const std::byte *bytes = slot.address + (destination ? op.dst_offset : op.src_offset);
         for (uint64_t budget = cpu_budget; moved_ < op.size; budget -= granule_size) {
             if (budget == 0) return Move::pending;
@@ -83,13 +94,17 @@ Program::Move Program::read(const Op &op, bool destination) noexcept {
         for (unsigned i = 0; i < 2; ++i) {
             Half &half = halves_[i];
             if (half.state == Half::State::reading && auxiliary.reached(half.value)) {
-                if (!check_pieces(op, bounce_.data(i), half.begin, half.size, destination)) return Move::failed;
+                if (kernel ? !check_words(op, auxiliary.words(i, bounce_), half.begin, half.size, destination)
+                           : !check_pieces(op, bounce_.data(i), half.begin, half.size, destination))
+                    return Move::failed;
                 moved_ += half.size;
                 half.state = Half::State::empty;
                 stuck = false;
             }
             if (half.state == Half::State::empty && next_ < op.size && auxiliary.has_room()) {
-                if (!read_half(auxiliary, op, i, destination, slot)) return Move::failed;
+                if (kernel ? !checksum_half(auxiliary, op, i, destination, slot)
+                           : !read_half(auxiliary, op, i, destination, slot))
+                    return Move::failed;
                 stuck = false;
             }
         }
@@ -142,10 +157,28 @@ bool Program::read_half(Auxiliary &auxiliary, const Op &op, unsigned i, bool des
     return true;
 }
 
+// Begins with the checksums of the next pieces of the region, by its device's kernel.
+bool Program::checksum_half(Auxiliary &auxiliary, const Op &op, unsigned i, bool destination,
+                            const RegionSlot &region) noexcept {
+    Half &half = halves_[i];
+    half.begin = next_;
+    half.size = std::min(CrcKernel::most_bytes, op.size - next_);
+    AbiError abi;
+    hbf_status status = HBF_OK;
+    const uint64_t offset = (destination ? op.dst_offset : op.src_offset) + half.begin;
+    if (!auxiliary.send_checksums(region.handle, offset, half.size, i, &half.value, &status, abi.out())) {
+        fail_abi(abi, status, &region);
+        return false;
+    }
+    half.state = Half::State::reading;
+    next_ += half.size;
+    return true;
+}
+
 bool Program::send_half(Auxiliary &auxiliary, const Op &op, Half &half, const RegionSlot &region) noexcept {
     AbiError abi;
     hbf_status status = HBF_OK;
-    if (auxiliary.send(&op, 1, nullptr, nullptr, &half.value, &status, abi.out()) != 0) return true;
+    if (auxiliary.send(&op, 1, entry_->data, &half.value, &status, abi.out()) != 0) return true;
     fail_abi(abi, status, &region);
     return false;
 }

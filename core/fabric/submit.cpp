@@ -77,8 +77,7 @@ Result<Point> QueueCore::submit(const Batch &batch) {
 
 // Gives the batch to the plugin. The entry's waits are resolved.
 hbf_status QueueCore::hand_over(Entry &entry, hbf_error *error) noexcept {
-    const Translated made = translate(entry.ops, entry.op_count, entry.waits.data(), entry.crc.data(),
-                                      entry.arguments.data(), abi_.get(), abi_commands_);
+    const Translated made = translate(entry.ops, entry.op_count, entry.data, abi_.get(), abi_commands_);
     const hbf_batch batch{sizeof(batch), sizeof(hbf_command), abi_.get(), made.commands};
     // Short work completes inside submit, and another thread may see that before submit has returned here.
     const uint64_t expected = device_submitted_.load(std::memory_order_relaxed) + 1;
@@ -104,28 +103,30 @@ Result<> QueueCore::prepare(Entry &entry, const Batch &batch) {
     entry.op_count = 0;
     entry.verified_by = VerifiedBy::nobody;
     entry.checked_bytes = 0;
-    entry.crc.clear();
     entry.deps.clear();
-    entry.waits.clear();
-    entry.arguments.assign(batch.arguments().begin(), batch.arguments().end());
+    entry.data.clear();
+    entry.data.arguments.assign(batch.arguments().begin(), batch.arguments().end());
+    entry.data.buffers.reserve(batch.buffers().size()); // so that what is pinned is never lost
+    entry.data.slots.reserve(batch.buffers().size());
 
     const auto commands = batch.commands();
-    uint32_t coherence = 0;
+    uint64_t coherence = 0;
     for (size_t i = 0; i < commands.size(); ++i) {
         Op &op = entry.ops[i];
         op = Op{};
         op.kind = commands[i].kind;
         op.executor = device_.get();
         entry.op_count = static_cast<uint32_t>(i + 1); // from here on release() undoes what this one pinned
-        if (auto done = prepare_command(entry, op, commands[i]); !done) {
+        if (auto done = prepare_command(entry, op, commands[i], batch); !done) {
             Error error = std::move(done.error());
             error.message = fmt::format("{}: command {} ({}): {}", title(), i, name_of(op.kind), error.message);
             return tl::unexpected(std::move(error));
         }
-        coherence += op.dst_software || op.src_software;
+        op.coherence = coherence_commands(op, entry.data);
+        coherence += op.coherence;
     }
     // More commands than the plugin's queue takes at once, with the coherence ones between: sent in pieces.
-    if (coherence != 0 && uint64_t{entry.op_count} * (commands_per_op + commands_per_run) > abi_commands_)
+    if (coherence != 0 && uint64_t{entry.op_count} * (1 + commands_per_run) + coherence > abi_commands_)
         entry.program = true;
     return entry.program ? prepare_program(entry) : Result<>();
 }
@@ -197,12 +198,19 @@ Result<> QueueCore::prepare_copy(Entry &entry, Op &op, const Command &command) {
         return fail(Code::invalid, fmt::format("a checked copy starts on {} byte granules, not at {} and {}", granule_size,
                                                op.dst_offset, op.src_offset));
     op.dst->ensure_records().reserve(op.dst_offset, op.size); // so that retiring cannot fail
-    op.crc_begin = static_cast<uint32_t>(entry.crc.size());
-    entry.crc.resize(entry.crc.size() + granules_in(op.size));
+    op.crc_begin = static_cast<uint32_t>(entry.data.crc.size());
+    entry.data.crc.resize(entry.data.crc.size() + granules_in(op.size));
     op.engine_crc = !op.staged && (op.executor->queue_info.capabilities & HBF_QUEUE_CAP_CRC32C) != 0;
     op.source_crc = !op.staged && !op.engine_crc;
-    // No device kernel for it is known here: `kernel` is served by reading back, and verified_by says so.
     op.readback = op.integrity != Integrity::next_read;
+    if (op.integrity == Integrity::kernel) {
+        // Where there is no kernel, or it does not reach the bytes, they are read back: verified_by says so.
+        const auto by_kernel = [](DeviceCore &device, const RegionSlot &slot) {
+            return slot.tier != HBF_TIER_NONE && slot.kernel_access && device.crc_kernel() != nullptr;
+        };
+        op.dst_kernel = by_kernel(*op.dst_device, *op.dst);
+        op.src_kernel = op.source_crc && !op.src->cpu_readable() && by_kernel(*op.src_device, *op.src);
+    }
     if (op.source_crc || op.readback) entry.program = true;
     return {};
 }
@@ -213,6 +221,7 @@ void QueueCore::release(Entry &entry) noexcept {
         if (entry.ops[i].dst != nullptr) entry.ops[i].dst->unpin();
         if (entry.ops[i].src != nullptr) entry.ops[i].src->unpin();
     }
+    entry.data.unpin();
     entry.op_count = 0;
     entry.deps.clear();
     entry.foreign.clear(); // may close another device

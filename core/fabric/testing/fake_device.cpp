@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/fabric/testing/fake_device.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/fabric/testing/fake_kernels.hpp"
 #include "core/fabric/testing/fake_queue.hpp"
 #include "hbf/sdk/entry.hpp"
 
@@ -47,7 +49,7 @@ void set(char *field, size_t size, const char *text) {
     std::snprintf(field, size, "%s", text);
 }
 
-class FakeInstance final : public sdk::Instance, private sdk::Coherence {
+class FakeInstance final : public sdk::Instance, private sdk::Coherence, private sdk::Kernels {
 public:
     explicit FakeInstance(Script &script) : script_(script) { ++script_.live_instances; }
     ~FakeInstance() override {
@@ -135,6 +137,7 @@ public:
     }
 
     sdk::Coherence *coherence() override { return this; }
+    sdk::Kernels *kernels() override { return script_.kernels.empty() ? nullptr : this; }
 
 private:
     uint32_t domain_count() const override { return 2; }
@@ -145,6 +148,23 @@ private:
         out.agents = HBF_AGENT_CPU | HBF_AGENT_COPY_ENGINE;
         out.atomic_widths = 15;
         set(out.name, sizeof(out.name), domain == 0 ? "coherent" : "explicit");
+    }
+
+    uint32_t kernel_count() const override { return static_cast<uint32_t>(script_.kernels.size()); }
+    std::string_view kernel_name(uint32_t index) const override { return script_.kernels[index]; }
+    void find(std::string_view name, hbf_kernel_info &out) override {
+        ++script_.finds;
+        const auto has = std::find(script_.kernels.begin(), script_.kernels.end(), name) != script_.kernels.end();
+        const FakeKernel *kernel = has ? find_fake_kernel(name) : nullptr;
+        if (kernel == nullptr) sdk::fail(HBF_UNSUPPORTED, "fake: no such kernel");
+        if (script_.kernel_status != HBF_OK) sdk::fail(script_.kernel_status, "fake: error: expected ';'");
+        out.struct_size = sizeof(out);
+        out.max_group_size = 256;
+        out.kernel = id_of(*kernel);
+        out.arguments_size = kernel->arguments_size;
+        out.buffer_count = kernel->buffer_count;
+        set(out.name, sizeof(out.name), std::string(name).c_str());
+        set(out.origin, sizeof(out.origin), "host twin");
     }
 
     hbf_region_info insert(const FakeRegion &region) {

@@ -40,6 +40,7 @@ struct Script {
     uint64_t vram_bytes = 1ull << 40, cold_bytes = 8 << 20;
     uint32_t tier_reality = HBF_REALITY_EMULATED, device_reality = HBF_REALITY_EMULATED;
     hbf_status create_status = HBF_OK;
+    std::vector<std::string> kernels = {"add/1"}; // of fake_kernels.hpp
 
     // Work runs inside submit, unless manual: then when run() says so.
     std::atomic<bool> manual{false};
@@ -53,8 +54,13 @@ struct Script {
     std::atomic<int> short_read{0}; // DATA_LOSS, half-way through the source
     std::atomic<int> fail_copy{0};  // INTERNAL
 
+    std::atomic<hbf_status> kernel_status{HBF_OK}; // what finding a kernel comes to
+    std::atomic<int> fail_launch{0};               // INTERNAL, naming the last buffer
+    std::atomic<int> drop_launch{0};               // nothing is done, and it is called a success
+
     // What happened.
-    std::atomic<uint64_t> copies{0}, copied_bytes{0}, largest_copy{0}, flushes{0}, invalidates{0}, launches{0}, waits{0};
+    std::atomic<uint64_t> copies{0}, copied_bytes{0}, largest_copy{0}, flushes{0}, invalidates{0}, launches{0}, waits{0},
+        finds{0};
     std::atomic<uint64_t> live_regions{0}, live_queues{0}, live_instances{0}, registrations{0};
 
     void run(uint64_t values = UINT64_MAX);                     // on every queue, oldest first

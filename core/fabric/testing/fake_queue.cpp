@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/fabric/testing/fake_kernels.hpp"
 #include "hbf/sdk/shell/queue_shell.hpp"
 #include "kernels/host/crc32c.hpp"
 
@@ -26,6 +27,8 @@ FakeQueue::FakeQueue(Script &script, FakeRegions &regions, uint32_t depth, uint3
     for (Slot &slot : slots_) {
         slot.commands.reserve(commands);
         slot.waits.reserve(commands);
+        slot.buffers.reserve(64);
+        slot.arguments.reserve(1024);
     }
 }
 
@@ -48,8 +51,20 @@ void FakeQueue::check(const hbf_command &command) {
     case HBF_COMMAND_FLUSH:
     case HBF_COMMAND_INVALIDATE:
         return inside(command.u.range.region, command.u.range.offset, command.u.range.size);
-    case HBF_COMMAND_LAUNCH:
+    case HBF_COMMAND_LAUNCH: {
+        const hbf_launch &launch = command.u.launch;
+        const FakeKernel *kernel = fake_kernel(launch.kernel);
+        if (kernel == nullptr) sdk::fail(HBF_INVALID, "fake: no such kernel");
+        if (launch.buffer_count != kernel->buffer_count || launch.arguments_size != kernel->arguments_size)
+            sdk::fail(HBF_INVALID, "fake: not what the kernel takes");
+        for (uint64_t i = 0; i < launch.buffer_count; ++i) {
+            const hbf_kernel_buffer &buffer = launch.buffers[i];
+            inside(buffer.region, buffer.offset, buffer.size);
+            if (buffer.offset % 8 != 0 || buffer.access == 0 || regions_.find(buffer.region)->tier == cold)
+                sdk::fail(HBF_INVALID, "fake: not a buffer of a kernel", buffer.region, buffer.offset);
+        }
         return;
+    }
     case HBF_COMMAND_WAIT:
         if (command.u.wait.queue != nullptr) {
             FakeQueue &other = behind(command.u.wait.queue);
@@ -71,6 +86,8 @@ void FakeQueue::pin(const hbf_command &command, bool on) {
         one(command.u.copy.src);
     }
     if (command.kind == HBF_COMMAND_FILL) one(command.u.fill.dst);
+    if (command.kind == HBF_COMMAND_LAUNCH)
+        for (uint64_t i = 0; i < command.u.launch.buffer_count; ++i) one(command.u.launch.buffers[i].region);
     if (command.kind == HBF_COMMAND_FLUSH || command.kind == HBF_COMMAND_INVALIDATE) one(command.u.range.region);
 }
 
@@ -82,10 +99,21 @@ uint64_t FakeQueue::submit(const sdk::BatchView &batch) {
     Slot &slot = slots_[submitted_ % slots_.size()];
     slot.commands.clear();
     slot.waits.clear();
+    slot.buffers.clear();
+    slot.arguments.clear();
     slot.cancelled = false;
+    uint64_t buffers = 0, arguments = 0;
+    for (uint64_t i = 0; i < batch.size(); ++i) {
+        if (batch[i].kind != HBF_COMMAND_LAUNCH) continue;
+        buffers += batch[i].u.launch.buffer_count;
+        arguments += batch[i].u.launch.arguments_size;
+    }
+    slot.buffers.reserve(buffers); // what points into them stays where it is
+    slot.arguments.reserve(arguments);
     for (uint64_t i = 0; i < batch.size(); ++i) {
         slot.commands.push_back(batch[i]);
         pin(batch[i], true);
+        if (batch[i].kind == HBF_COMMAND_LAUNCH) keep(slot, slot.commands.back().u.launch);
         const bool waits = batch[i].kind == HBF_COMMAND_WAIT && batch[i].u.wait.queue != nullptr;
         slot.waits.push_back(waits ? behind(batch[i].u.wait.queue).shared_from_this() : nullptr);
     }
@@ -150,8 +178,7 @@ void FakeQueue::command(const hbf_command &command) {
         return;
     }
     case HBF_COMMAND_LAUNCH:
-        ++script_.launches;
-        return;
+        return launch(command.u.launch);
     case HBF_COMMAND_WAIT:
         ++script_.waits;
         return;
@@ -175,6 +202,28 @@ void FakeQueue::copy(const hbf_copy &copy, uint32_t flags) {
     if (strikes(script_.drop_copy)) return;
     std::memcpy(to, from, copy.size);
     if (strikes(script_.flip_bit)) to[copy.size / 2] ^= std::byte{4};
+}
+
+void FakeQueue::keep(Slot &slot, hbf_launch &launch) {
+    const auto *bytes = static_cast<const std::byte *>(launch.arguments);
+    const hbf_kernel_buffer *buffers = launch.buffers;
+    launch.arguments = slot.arguments.data() + slot.arguments.size();
+    launch.buffers = slot.buffers.data() + slot.buffers.size();
+    slot.arguments.insert(slot.arguments.end(), bytes, bytes + launch.arguments_size);
+    slot.buffers.insert(slot.buffers.end(), buffers, buffers + launch.buffer_count);
+}
+
+void FakeQueue::launch(const hbf_launch &launch) {
+    ++script_.launches;
+    FakeMemory memory[8];
+    for (uint64_t i = 0; i < launch.buffer_count; ++i)
+        memory[i] = {regions_.find(launch.buffers[i].region)->bytes + launch.buffers[i].offset, launch.buffers[i].size};
+    if (strikes(script_.fail_launch)) {
+        const hbf_kernel_buffer &last = launch.buffers[launch.buffer_count - 1];
+        sdk::fail(HBF_INTERNAL, "fake: the kernel stopped", last.region, last.offset);
+    }
+    if (strikes(script_.drop_launch)) return;
+    run_fake_kernel(*fake_kernel(launch.kernel), memory, launch);
 }
 
 sdk::Progress FakeQueue::poll() noexcept {

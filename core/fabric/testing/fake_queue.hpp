@@ -38,6 +38,8 @@ public:
     struct Slot {
         std::vector<hbf_command> commands;
         std::vector<std::shared_ptr<FakeQueue>> waits; // beside each wait command
+        std::vector<hbf_kernel_buffer> buffers;        // of launches, as their arguments
+        std::vector<std::byte> arguments;
         bool cancelled = false;
     };
 
@@ -47,6 +49,8 @@ private:
     bool execute(Slot &slot);
     void command(const hbf_command &command);
     void copy(const hbf_copy &copy, uint32_t flags);
+    void launch(const hbf_launch &launch);
+    void keep(Slot &slot, hbf_launch &launch); // its own copy of what the caller's memory holds
     void run_locked(uint64_t values);
 
     Script &script_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hbf/export.hpp"
+#include "hbf/kernel.hpp"
 #include "hbf/region.hpp"
 
 namespace hbf {
@@ -35,7 +36,8 @@ struct Command {
     uint64_t pattern = 0;                              // fill
     uint32_t pattern_size = 0;                         // fill: 1, 2, 4, 8
     Point point;                                       // wait
-    uint64_t kernel = 0;                               // launch
+    Kernel kernel;                                     // launch
+    uint32_t buffers_begin = 0, buffer_count = 0;      // launch: in buffers()
     uint32_t arguments_begin = 0, arguments_size = 0;  // launch: in arguments()
     uint32_t groups[3] = {1, 1, 1}, group_size[3] = {1, 1, 1};
 };
@@ -51,16 +53,22 @@ public:
     Batch &fill(Region dst, uint64_t offset, uint64_t size, uint64_t pattern, uint32_t pattern_size = 8);
     Batch &flush(Region region, uint64_t offset, uint64_t size);
     Batch &invalidate(Region region, uint64_t offset, uint64_t size);
-    Batch &launch(uint64_t kernel, std::span<const std::byte> arguments, const uint32_t (&groups)[3],
-                  const uint32_t (&group_size)[3]);
+    // A kernel of the queue's device (Device::find_kernel) over memory of that device. Buffers and arguments are copied.
+    // What is not among the buffers is not touched by the kernel; recorded checksums of what it writes are dropped.
+    Batch &launch(const Kernel &kernel, std::span<const KernelBuffer> buffers, std::span<const std::byte> arguments,
+                  const uint32_t (&groups)[3], const uint32_t (&group_size)[3]);
+    Batch &launch(const Kernel &kernel, std::span<const KernelBuffer> buffers, std::span<const std::byte> arguments,
+                  uint32_t groups, uint32_t group_size); // one-dimensional
     Batch &wait(Point point); // later commands run after it; the point must have been returned by submit
     Batch &barrier();         // later commands of this batch run after the earlier ones
 
     std::span<const Command> commands() const { return commands_; }
     std::span<const std::byte> arguments() const { return arguments_; }
+    std::span<const KernelBuffer> buffers() const { return buffers_; }
 
 private:
     std::vector<Command> commands_;
+    std::vector<KernelBuffer> buffers_;
     std::vector<std::byte> arguments_;
 };
 

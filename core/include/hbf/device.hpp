@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hbf/abi/plugin.h"
+#include "hbf/kernel.hpp"
 #include "hbf/queue.hpp"
 #include "hbf/region.hpp"
 #include "hbf/selection.hpp"
@@ -78,6 +79,12 @@ public:
 
     Result<Queue> create_queue(const QueueOptions &options = {});
     Result<std::vector<HealthReading>> health() const; // Code::unsupported if the plugin has none
+
+    // [any thread] Names of the kernels that this device can run, the plugin's order; nothing is built. Empty: it has none.
+    Result<std::vector<std::string>> kernels() const;
+    // [any thread] Builds it if need be, which may take seconds; the same id each time. Code::unsupported: the device has no
+    // such kernel; Code::unavailable: it does not build, with the compiler's first words.
+    Result<KernelInfo> find_kernel(std::string_view name) const;
 
     explicit Device(std::shared_ptr<fabric::DeviceCore> core);
 
