@@ -209,7 +209,9 @@ hbf_status Device::describe_domain(uint32_t domain, hbf_domain_info *out, hbf_er
 
 hbf_status Device::find_kernel(hbf_string name, hbf_kernel_info *out, hbf_error *e) {
     if (!kernels_) return refuse(e, HBF_UNSUPPORTED, "the plugin has no kernels");
-    return kernels_->find(instance_, name, out, e);
+    const hbf_status status = kernels_->find(instance_, name, out, e);
+    if (watched_ && status == HBF_OK && usable(out, HBF_KERNEL_INFO_MIN_SIZE)) kernel_book_.add(*out);
+    return status;
 }
 
 hbf_status Device::kernel_name(uint32_t index, hbf_string *out, hbf_error *e) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conformance/inject/kernel_book.hpp"
 #include "conformance/inject/layer.hpp"
 #include "conformance/inject/region_book.hpp"
 
@@ -33,6 +34,7 @@ public:
     const std::vector<hbf_tier_info> &tiers() const { return tiers_; }
     bool software(uint32_t tier) const; // CPU stores in this tier's mappings need flush, loads invalidate
     const RegionBook &regions() const { return regions_; }
+    const KernelBook &kernels() const { return kernel_book_; }
     Touch &touch() { return *touch_; }
     void forget(Queue &queue);            // the host thinks that it has ended
     Queue *live_queue(hbf_queue *handle); // nullptr: no queue of this instance
@@ -79,6 +81,7 @@ private:
     std::vector<hbf_tier_info> tiers_;
     std::vector<bool> software_domains_;
     RegionBook regions_;
+    KernelBook kernel_book_;
     std::unique_ptr<Touch> touch_;
     std::mutex queues_mutex_;
     std::vector<Queue *> queues_; // alive, for waits that name one

@@ -53,6 +53,8 @@ bool HeldFault::harmless(const hbf_batch &batch) const {
         } else if (command.kind == HBF_COMMAND_FILL) {
             good = good && inside(fill.dst, fill.dst_offset, fill.size) && std::has_single_bit(fill.pattern_size) &&
                    fill.pattern_size <= 8;
+        } else if (command.kind == HBF_COMMAND_LAUNCH) {
+            good = good && inject::harmless(device(), command.u.launch);
         } else {
             good = good && inside(range.region, range.offset, range.size);
         }
@@ -75,6 +77,7 @@ hbf_status HeldFault::submit(Queue &queue, const hbf_batch *batch, uint64_t *out
     if (state.holds) return next(queue, state, batch, out_value, e);
     if (known && out_value && harmless(*batch) && holds_back(state)) {
         copy_commands(*batch, state.held);
+        state.launches.own_all(state.held);
         state.holds = true;
         *out_value = state.told = ++state.last;
         held(state);
@@ -95,6 +98,7 @@ hbf_status HeldFault::next(Queue &queue, State &state, const hbf_batch *batch, u
 void HeldFault::release_locked(Queue &queue, State &state) {
     if (!state.holds) return;
     state.holds = false;
+    let_go(state);
     const hbf_batch batch = batch_of(state.held);
     uint64_t value = 0;
     hbf_status status = below_->submit(queue, &batch, &value, nullptr);
@@ -102,9 +106,9 @@ void HeldFault::release_locked(Queue &queue, State &state) {
         below_->wait(queue, done, patience_ns, nullptr);
         status = below_->submit(queue, &batch, &value, nullptr);
     }
-    if (status == HBF_OK) return;
     const hbf_batch empty{sizeof empty, sizeof(hbf_command), nullptr, 0}; // so that the values go on as they were told
-    below_->submit(queue, &empty, &value, nullptr);
+    if (status != HBF_OK) below_->submit(queue, &empty, &value, nullptr);
+    state.launches.clear();
 }
 
 void HeldFault::release(Queue &queue) {

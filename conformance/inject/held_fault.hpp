@@ -11,6 +11,7 @@
 
 #include "conformance/inject/commands.hpp"
 #include "conformance/inject/fault.hpp"
+#include "conformance/inject/launch.hpp"
 
 namespace hbf::inject {
 
@@ -29,6 +30,7 @@ protected:
         uint64_t last = 0; // value that was given last
         uint64_t told = 0; // value that was given last for a batch that was kept back
         std::vector<hbf_command> held;
+        OwnedLaunches launches; // of those
         bool holds = false;
     };
     std::unique_ptr<QueueState> remember_queue() override { return std::make_unique<State>(); }
@@ -40,7 +42,8 @@ protected:
     virtual hbf_status next(Queue &queue, State &state, const hbf_batch *batch, uint64_t *out_value, hbf_error *e);
     // Whether a batch with such commands is one that could be kept back.
     virtual bool may_hold(const hbf_command &command) const { return is_data(command) && in_tier(command); }
-    virtual void held(State &) {} // a batch has just been kept back
+    virtual void held(State &) {}   // a batch has just been kept back
+    virtual void let_go(State &) {} // it is about to be submitted: its launches point to copies
 
     void release(Queue &queue); // what is kept back is submitted now
     void release_locked(Queue &queue, State &state);

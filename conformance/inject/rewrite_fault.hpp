@@ -15,7 +15,7 @@ public:
     hbf_status submit(Queue &queue, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) override;
 
 protected:
-    // False: nothing to change, the host's own batch goes on.
+    // False: nothing to change, the host's own batch goes on. Launches point to copies (launch.hpp).
     virtual bool rewrite(std::vector<hbf_command> &commands) = 0;
 };
 

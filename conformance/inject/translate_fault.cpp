@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/inject/translate_fault.hpp"
 
+#include "conformance/inject/launch.hpp"
+
 namespace hbf::inject {
 
 void TranslateFault::let_mean(hbf_region handle, const Meaning &meaning) {
@@ -49,6 +51,8 @@ bool TranslateFault::rewrite(std::vector<hbf_command> &commands) {
             place(command.u.fill.dst, command.u.fill.dst_offset);
         } else if (command.kind == HBF_COMMAND_FLUSH || command.kind == HBF_COMMAND_INVALIDATE) {
             place(command.u.range.region, command.u.range.offset);
+        } else if (command.kind == HBF_COMMAND_LAUNCH && readable(command.u.launch)) {
+            for (hbf_kernel_buffer &buffer : buffers_of(command.u.launch)) place(buffer.region, buffer.offset);
         }
     }
     return changed;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/sim/command.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 #include <fmt/format.h>
@@ -52,6 +54,42 @@ public:
         out.value = wait.value;
     }
 
+    // What runs is the kernel's own code: anything that is not as it expects would read or write somewhere.
+    void launch(const hbf_launch &launch, Launch &out) const {
+        out.count = 0;
+        out.kernel = kernel_of(launch.kernel);
+        if (!out.kernel) refuse(fmt::format("no kernel has the id {:#x}", launch.kernel));
+        const auto expect = [&](const char *what, uint64_t wanted, uint64_t given, const void *at) {
+            if (given != wanted) refuse(fmt::format("{} takes {} {}, not {}", out.kernel->name, wanted, what, given));
+            if (given != 0 && !at) refuse(fmt::format("{} are NULL, {} takes {}", what, out.kernel->name, wanted));
+        };
+        expect("buffers", out.kernel->buffer_count, launch.buffer_count, launch.buffers);
+        expect("bytes of arguments", out.kernel->arguments_size, launch.arguments_size, launch.arguments);
+        uint64_t items = 1;
+        for (int i = 0; i < 3; ++i) {
+            if (launch.groups[i] == 0 || launch.group_size[i] == 0) refuse(fmt::format("dimension {} has nothing in it", i));
+            items *= launch.group_size[i];
+            if (items > most_group_size) refuse(fmt::format("a group is at most {} work-items", most_group_size));
+        }
+        std::copy_n(launch.groups, 3, out.groups);
+        std::copy_n(launch.group_size, 3, out.group_size);
+        if (launch.arguments_size != 0) std::memcpy(out.arguments.data(), launch.arguments, launch.arguments_size);
+        for (uint64_t i = 0; i < launch.buffer_count; ++i) buffer(i, launch.buffers[i], out);
+    }
+
+    void buffer(uint64_t i, const hbf_kernel_buffer &buffer, Launch &out) const {
+        constexpr uint32_t known = HBF_KERNEL_READS | HBF_KERNEL_WRITES;
+        Launch::Buffer &to = out.buffers[out.count++] = {};
+        to.size = buffer.size;
+        to.written = (buffer.access | out.kernel->access[i]) & HBF_KERNEL_WRITES;
+        range(to.place, buffer.region, buffer.offset, buffer.size);
+        if (!to.place.region->kernels) refuse(fmt::format("buffer {}: no kernel reaches its region", i), to.place);
+        if (buffer.offset % 8 != 0)
+            refuse(fmt::format("buffer {}: its offset {} is no multiple of 8", i, buffer.offset), to.place);
+        if (buffer.access == 0 || (buffer.access & ~known))
+            refuse(fmt::format("buffer {}: access {:#x} is not reads, writes or both", i, buffer.access), to.place);
+    }
+
     void take(const hbf_command &in, Command &out) const {
         out.kind = in.kind;
         if (in.kind == HBF_COMMAND_COPY) return copy(in.u.copy, in.flags, out);
@@ -67,7 +105,8 @@ public:
         case HBF_COMMAND_WAIT:
             return wait(in.u.wait, out);
         case HBF_COMMAND_LAUNCH:
-            sdk::fail(HBF_UNSUPPORTED, fmt::format("command {}: this device runs no kernels", index_));
+            if (!out.launch) out.launch = std::make_unique<Launch>();
+            return launch(in.u.launch, *out.launch);
         default:
             refuse(fmt::format("unknown kind {}", in.kind));
         }
@@ -83,7 +122,10 @@ private:
 void take_commands(const sdk::BatchView &batch, Regions &regions, Command *out) {
     uint64_t i = 0;
     try {
-        for (; i < batch.size(); ++i) Check(i, regions).take(batch[i], out[i] = {});
+        for (; i < batch.size(); ++i) {
+            out[i].clear();
+            Check(i, regions).take(batch[i], out[i]);
+        }
     } catch (...) {
         give_back(out, i + 1, regions);
         throw;
@@ -92,9 +134,10 @@ void take_commands(const sdk::BatchView &batch, Regions &regions, Command *out) 
 
 void give_back(Command *commands, uint64_t count, Regions &regions) noexcept {
     for (uint64_t i = 0; i < count; ++i) {
-        if (commands[i].dst.handle) regions.unpin(commands[i].dst.handle);
-        if (commands[i].src.handle) regions.unpin(commands[i].src.handle);
-        commands[i] = {};
+        each_place(commands[i], [&](const Place &place, uint64_t, bool) {
+            if (place.handle) regions.unpin(place.handle);
+        });
+        commands[i].clear();
     }
 }
 
@@ -111,7 +154,13 @@ bool meet(const Place &a, uint64_t a_size, const Place &b, uint64_t b_size) {
 } // namespace
 
 bool conflict(const Command &a, const Command &b) {
-    return meet(a.dst, a.size, b.dst, b.size) || meet(a.dst, a.size, b.src, b.size) || meet(a.src, a.size, b.dst, b.size);
+    bool found = false;
+    each_place(a, [&](const Place &in_a, uint64_t a_size, bool a_written) {
+        each_place(b, [&](const Place &in_b, uint64_t b_size, bool b_written) {
+            found |= (a_written || b_written) && meet(in_a, a_size, in_b, b_size);
+        });
+    });
+    return found;
 }
 
 } // namespace hbf::sim

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "conformance/sim/launch.hpp"
 #include "conformance/sim/region.hpp"
 #include "conformance/sim/timeline.hpp"
 #include "hbf/abi/command.h"
@@ -12,21 +13,30 @@
 
 namespace hbf::sim {
 
-struct Place {
-    hbf_region handle = 0; // 0: none, nothing is pinned
-    Region *region = nullptr;
-    uint64_t offset = 0;
-};
-
 struct Command {
     hbf_command_kind kind = 0;
-    Place dst, src; // of flush and invalidate: dst
+    Place dst = {}, src = {}; // of flush and invalidate: dst
     uint64_t size = 0, pattern = 0;
     uint32_t pattern_size = 0;
     uint32_t *crc = nullptr;                      // nullptr: none wanted
     std::shared_ptr<Timeline> timeline = nullptr; // of a wait; nullptr: a barrier
     uint64_t value = 0;
+    std::unique_ptr<Launch> launch = nullptr; // of a launch; once made it stays with its place in the ring
+
+    void clear() { *this = Command{.launch = std::move(launch)}; }
 };
+
+// each(place, size, whether it is written), for all that it touches.
+template <class Each>
+void each_place(const Command &command, Each &&each) {
+    each(command.dst, command.size, true);
+    each(command.src, command.size, false);
+    if (command.kind != HBF_COMMAND_LAUNCH || !command.launch) return;
+    for (uint32_t i = 0; i < command.launch->count; ++i) {
+        const Launch::Buffer &buffer = command.launch->buffers[i];
+        each(buffer.place, buffer.size, buffer.written);
+    }
+}
 
 // Finds what a wait names: nullptr where submit has not returned that value.
 std::shared_ptr<Timeline> waited_timeline(const hbf_wait &wait);

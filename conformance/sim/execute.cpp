@@ -92,6 +92,10 @@ std::optional<sdk::Failure> execute(const Command &command, Bounce &bounce, Coun
     case HBF_COMMAND_INVALIDATE:
         if (region->shadow) region->shadow->invalidate(region->store, command.dst.offset, command.size);
         break;
+    case HBF_COMMAND_LAUNCH:
+        run(*command.launch);
+        counters.launches.fetch_add(1, std::memory_order_relaxed);
+        break;
     default:
         return sdk::Failure{HBF_INTERNAL, fmt::format("command {} reached an engine", command.kind), 0, HBF_NO_PLACE};
     }

@@ -13,7 +13,7 @@
 namespace hbf::sim {
 
 struct Counters {
-    std::atomic<uint64_t> copies{0}, bytes_moved{0}, uncorrected{0};
+    std::atomic<uint64_t> copies{0}, launches{0}, bytes_moved{0}, uncorrected{0};
 };
 
 // An engine's own memory, between reading and writing.

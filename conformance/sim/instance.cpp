@@ -95,6 +95,7 @@ std::unique_ptr<Region> SimInstance::make_region(const sdk::AllocRequest &reques
     if (tier.cpu() && model_.domains[tier.domain].protocol == HBF_PROTOCOL_SOFTWARE)
         region->shadow.emplace(bytes, alignment, model_.domains[tier.domain].line);
     region->live = tier.cpu() && !region->shadow;
+    region->kernels = tier.access & HBF_ACCESS_DEVICE;
     return region;
 }
 
@@ -154,6 +155,7 @@ std::vector<hbf_reading> SimInstance::read() {
             reading("sim.ecc.uncorrected", "errors", counters_.uncorrected.load(std::memory_order_relaxed)),
             reading("sim.link.replays", "errors", 0),
             reading("sim.copies", "copies", counters_.copies.load(std::memory_order_relaxed)),
+            reading("sim.launches", "launches", counters_.launches.load(std::memory_order_relaxed)),
             reading("sim.bytes_moved", "B", counters_.bytes_moved.load(std::memory_order_relaxed)),
             reading("sim.temperature", "celsius", 45, HBF_READING_GAUGE)};
 }

@@ -13,7 +13,7 @@
 
 namespace hbf::sim {
 
-class SimInstance final : public sdk::Instance, sdk::Coherence, sdk::Health {
+class SimInstance final : public sdk::Instance, sdk::Coherence, sdk::Kernels, sdk::Health {
 public:
     explicit SimInstance(SimOptions options);
 
@@ -28,9 +28,13 @@ public:
     std::unique_ptr<sdk::Queue> create_queue(const sdk::QueueRequest &request) override;
 
     sdk::Coherence *coherence() override { return this; }
+    sdk::Kernels *kernels() override { return this; }
     sdk::Health *health() override { return this; }
     uint32_t domain_count() const override { return static_cast<uint32_t>(model_.domains.size()); }
     void describe(uint32_t domain, hbf_domain_info &out) const override;
+    uint32_t kernel_count() const override { return sim::kernel_count(); }
+    std::string_view kernel_name(uint32_t index) const override { return sim::kernel_name(index); }
+    void find(std::string_view name, hbf_kernel_info &out) override { find_kernel(name, out); }
     std::vector<hbf_reading> read() override;
 
 private:

@@ -96,8 +96,11 @@ bool Lane::clash(const Slot &a, const Slot &b) {
 bool Lane::unseen(const Slot &slot) {
     for (uint32_t i = 0; i < slot.count; ++i) {
         const Command &command = slot.commands[i];
-        if (command.kind != HBF_COMMAND_COPY && command.kind != HBF_COMMAND_FILL) return false;
-        if (command.dst.region->live || (command.src.region && command.src.region->live)) return false;
+        if (command.kind != HBF_COMMAND_COPY && command.kind != HBF_COMMAND_FILL && command.kind != HBF_COMMAND_LAUNCH)
+            return false;
+        bool live = false;
+        each_place(command, [&](const Place &place, uint64_t, bool) { live |= place.region && place.region->live; });
+        if (live) return false;
     }
     return slot.count != 0;
 }

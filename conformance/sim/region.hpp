@@ -18,7 +18,8 @@ struct Region {
     NamedFile file = {};          // of a named region
     Store store;
     std::optional<Shadow> shadow = std::nullopt;
-    bool live = false; // the CPU looks at the store itself
+    bool live = false;    // the CPU looks at the store itself
+    bool kernels = false; // kernels reach it
 };
 
 using Regions = sdk::RegionTable<std::unique_ptr<Region>>;

@@ -42,6 +42,7 @@ public:
             present(tables.kernels.find);
             present(tables.kernels.name);
         }
+        if (is("launch-bit")) tables.has_kernels = false;
         if (is("health") && !tables.has_health) {
             tables.has_health = true;
             tables.health.struct_size = sizeof tables.health;
@@ -97,9 +98,10 @@ public:
         return no(e);
     }
     hbf_status submit(Queue &queue, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) override {
-        for (uint64_t i = 0; is("crc") && readable(queue, batch) && i < batch->command_count; ++i) {
+        for (uint64_t i = 0; (is("crc") || is("launch")) && readable(queue, batch) && i < batch->command_count; ++i) {
             const hbf_command &command = command_at(*batch, i);
-            if (command.kind != HBF_COMMAND_COPY || !(command.flags & HBF_COPY_CRC32C)) continue;
+            const bool crc = command.kind == HBF_COMMAND_COPY && (command.flags & HBF_COPY_CRC32C);
+            if (is("crc") ? !crc : command.kind != HBF_COMMAND_LAUNCH) continue;
             if (out_value) *out_value = 0;
             return no(e);
         }

@@ -38,6 +38,7 @@ protected:
         const std::string &kind = settings().text("kind");
         if (command.kind == HBF_COMMAND_FLUSH || command.kind == HBF_COMMAND_INVALIDATE)
             return kind == (command.kind == HBF_COMMAND_FLUSH ? "flush" : "invalidate");
+        if (command.kind == HBF_COMMAND_LAUNCH) return kind == "launch";
         return kind == "data" && HeldFault::may_hold(command);
     }
     void held(State &state) override {
@@ -61,7 +62,7 @@ HBF_FAULT(EarlyCompletion, "early-completion", "a value counts as completed befo
            .kind = Parameter::word,
            .preset = "data",
            .line = "batches of copies and fills, or of these",
-           .choices = {"data", "flush", "invalidate"}},
+           .choices = {"data", "flush", "invalidate", "launch"}},
           {.key = "ms", .preset = "200", .line = "milliseconds until they begin, if nothing else makes them"});
 
 } // namespace

@@ -28,6 +28,10 @@ public:
     }
 
 protected:
+    bool may_hold(const hbf_command &command) const override {
+        const bool launch = settings().text("kind") == "launch";
+        return launch ? command.kind == HBF_COMMAND_LAUNCH : HeldFault::may_hold(command);
+    }
     hbf_status next(Queue &queue, State &state, const hbf_batch *batch, uint64_t *out_value, hbf_error *e) override {
         uint64_t value = 0;
         const hbf_status status = below_->submit(queue, batch, &value, e); // takes the number that was told for the other
@@ -58,7 +62,12 @@ private:
         return pairs.firsts.contains(value);
     }
 };
-HBF_FAULT(Reorder, "reorder", "a batch and the next one on its queue run in each other's place", parameter::tier);
+HBF_FAULT(Reorder, "reorder", "a batch and the next one on its queue run in each other's place", parameter::tier,
+          {.key = "kind",
+           .kind = Parameter::word,
+           .preset = "data",
+           .line = "the first is a batch of copies and fills, or of launches",
+           .choices = {"data", "launch"}});
 
 } // namespace
 } // namespace hbf::inject
