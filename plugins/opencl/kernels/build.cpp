@@ -55,10 +55,10 @@ std::string first_words(std::string_view log) {
                          const std::string &options) {
     const std::string log = build_log(place, program);
     place.log.write(HBF_LOG_ERROR, fmt::format("kernel {} does not build on {} with \"{}\": {}; the compiler said:",
-                                               kernel.name, place.ability.name, options, error_text(code)));
+                                               kernel.name, place.ability.device.name, options, error_text(code)));
     each_line(log, [&](std::string_view line) { place.log.write(HBF_LOG_ERROR, line); });
     sdk::fail(error_status(code), fmt::format("kernel {} does not build on {} ({}): {}; the log has all of it", kernel.name,
-                                              place.ability.name, error_text(code), first_words(log)));
+                                              place.ability.device.name, error_text(code), first_words(log)));
 }
 
 // The kernel's object, and what the driver says of it; `why` where it cannot be had.
@@ -69,7 +69,7 @@ cl_int take_kernel(const BuildPlace &place, const device::Kernel &kernel, Built 
         return code != CL_SUCCESS;
     };
     cl_int code = CL_SUCCESS;
-    built.kernel = {cl, cl.CreateKernel(built.program.get(), std::string(kernel.function).c_str(), &code)};
+    built.kernel.reset(cl.CreateKernel(built.program.get(), std::string(kernel.function).c_str(), &code));
     if (failed(code, "clCreateKernel")) return code;
     cl_uint parameters = 0;
     code = cl.GetKernelInfo(built.kernel.get(), CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, nullptr);
@@ -97,7 +97,7 @@ std::optional<Built> from_cache(const BuildPlace &place, const device::Kernel &k
     cl_int loaded = CL_SUCCESS, code = CL_SUCCESS;
     Built built;
     built.from_cache = true;
-    built.program = {cl, cl.CreateProgramWithBinary(place.context, 1, &place.device, &size, &bytes, &loaded, &code)};
+    built.program.reset(cl.CreateProgramWithBinary(place.context, 1, &place.device, &size, &bytes, &loaded, &code));
     std::string why = "clCreateProgramWithBinary: " + error_text(code != CL_SUCCESS ? code : loaded);
     if (code == CL_SUCCESS) code = loaded;
     if (code == CL_SUCCESS) {
@@ -136,7 +136,7 @@ Built build(const BuildPlace &place, const device::Kernel &kernel) {
     const char *text = kernel.source.data();
     const size_t length = kernel.source.size();
     cl_int code = CL_SUCCESS;
-    built.program = {cl, cl.CreateProgramWithSource(place.context, 1, &text, &length, &code)};
+    built.program.reset(cl.CreateProgramWithSource(place.context, 1, &text, &length, &code));
     check(code, fmt::format("kernel {}: clCreateProgramWithSource", kernel.name));
     code = cl.BuildProgram(built.program.get(), 1, &place.device, options.c_str(), nullptr, nullptr);
     if (code != CL_SUCCESS) refuse(place, kernel, built.program.get(), code, options);
@@ -144,8 +144,8 @@ Built build(const BuildPlace &place, const device::Kernel &kernel) {
     code = take_kernel(place, kernel, built, why);
     if (code != CL_SUCCESS) sdk::fail(error_status(code), fmt::format("kernel {}: {}", kernel.name, why));
     if (built.max_group_size == 0)
-        sdk::fail(HBF_UNSUPPORTED,
-                  fmt::format("kernel {}: {} has not the room for one work-item of it", kernel.name, place.ability.name));
+        sdk::fail(HBF_UNSUPPORTED, fmt::format("kernel {}: {} has not the room for one work-item of it", kernel.name,
+                                               place.ability.device.name));
     keep(place, kernel, key, built.program.get());
     return built;
 }

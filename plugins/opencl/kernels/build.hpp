@@ -4,10 +4,13 @@
 
 #include "hbf/sdk/log.hpp"
 #include "kernels/device/catalogue.hpp"
-#include "plugins/opencl/kernels/handles.hpp"
+#include "plugins/opencl/context.hpp"
 #include "plugins/opencl/kernels/program_cache.hpp"
 
 namespace hbf::opencl {
+
+using Program = Owned<cl_program, &Functions::ReleaseProgram>;
+using Kernel = Owned<cl_kernel, &Functions::ReleaseKernel>;
 
 struct BuildPlace {
     const Functions &cl;

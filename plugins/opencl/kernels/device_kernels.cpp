@@ -26,7 +26,7 @@ void DeviceKernels::find(std::string_view name, hbf_kernel_info &out) {
     const device::Kernel *const kernel = device::find(name);
     if (!kernel) sdk::fail(HBF_UNSUPPORTED, fmt::format("there is no kernel \"{}\"", name.substr(0, 64)));
     if (const std::string why = missing(ability_, *kernel); !why.empty())
-        sdk::fail(HBF_UNSUPPORTED, fmt::format("kernel {} cannot run on {}: {}", name, ability_.name, why));
+        sdk::fail(HBF_UNSUPPORTED, fmt::format("kernel {} cannot run on {}: {}", name, ability_.device.name, why));
     const size_t index = static_cast<size_t>(kernel - device::catalogue().data());
     const Known &known = get(index);
     out.kernel = index + 1;
@@ -61,7 +61,7 @@ const DeviceKernels::Known &DeviceKernels::get(size_t index) {
 // A compute unit runs a group from its beginning to its end, and an idle device spreads a launch over all of them: so do the
 // implementations for CPUs and GPUs. The standard promises it of no device, so of others nothing is known.
 uint32_t DeviceKernels::concurrent_groups() const {
-    return (ability_.type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU)) != 0 ? std::max(ability_.compute_units, 1u) : 1;
+    return (ability_.type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU)) != 0 ? std::max(ability_.device.units, 1u) : 1;
 }
 
 } // namespace hbf::opencl

@@ -20,8 +20,9 @@ void check_groups(const hbf_launch &launch, const DeviceKernels::Known &known, c
                       fmt::format("launch of {}: dimension {} has {} groups of {} work-items, where each is at least 1",
                                   name, i, launch.groups[i], launch.group_size[i]));
         if (launch.group_size[i] > ability.max_group_extent[i])
-            sdk::fail(HBF_INVALID, fmt::format("launch of {}: {} work-items in dimension {} of a group, where {} has {}",
-                                               name, launch.group_size[i], i, ability.name, ability.max_group_extent[i]));
+            sdk::fail(HBF_INVALID,
+                      fmt::format("launch of {}: {} work-items in dimension {} of a group, where {} has {}", name,
+                                  launch.group_size[i], i, ability.device.name, ability.max_group_extent[i]));
         items *= launch.group_size[i]; // each is at most what the device has, so three of them do not overflow
     }
     if (items > known.built.max_group_size)
@@ -68,8 +69,7 @@ void Launcher::check(const hbf_launch &launch) {
     Kernel &own = own_[launch.kernel - 1];
     if (own) return;
     cl_int code = CL_SUCCESS;
-    own = {kernels_.cl(),
-           kernels_.cl().CreateKernel(known->built.program.get(), std::string(known->kernel->function).c_str(), &code)};
+    own.reset(kernels_.cl().CreateKernel(known->built.program.get(), std::string(known->kernel->function).c_str(), &code));
     opencl::check(code, fmt::format("launch of {}: clCreateKernel", known->kernel->name));
 }
 

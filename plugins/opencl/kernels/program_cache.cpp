@@ -47,9 +47,9 @@ ProgramCache::ProgramCache(const sdk::Log &log) : log_(log) {
 
 std::string ProgramCache::key(const Ability &ability, std::string_view source, std::string_view options) {
     std::string key;
-    for (const std::string_view part :
-         {std::string_view(ability.platform), std::string_view(ability.platform_version), std::string_view(ability.name),
-          std::string_view(ability.version), std::string_view(ability.driver), options})
+    for (const std::string_view part : {std::string_view(ability.platform.name), std::string_view(ability.platform.version),
+                                        std::string_view(ability.device.name), std::string_view(ability.device.version),
+                                        std::string_view(ability.device.driver), options})
         key += fmt::format("{}:{}\n", part.size(), part);
     return key + loader::sha256_hex(source) + "\n";
 }

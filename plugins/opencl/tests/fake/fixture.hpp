@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device of the fake runtime (fake.hpp) with a cache folder of its own, and what was logged.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/loader/hostile/scene.hpp"
+#include "hbf/sdk/failure.hpp"
+#include "hbf/sdk/log.hpp"
+#include "plugins/opencl/context.hpp"
+#include "plugins/opencl/discovery.hpp"
+#include "plugins/opencl/errors.hpp"
+#include "plugins/opencl/kernels/launcher.hpp"
+
+extern "C" int64_t hbf_fake_opencl_alive(void);
+
+namespace hbf::opencl {
+
+class OnFake : public ::testing::Test {
+protected:
+    OnFake() {
+        behave("");
+        setenv("XDG_CACHE_HOME", (scene.top() / "cache").c_str(), 1);
+        services.struct_size = sizeof services;
+        services.context = this;
+        services.log = [](void *self, hbf_log_level, hbf_string message) noexcept {
+            auto &test = *static_cast<OnFake *>(self);
+            std::lock_guard lock(test.mutex_);
+            test.logged_.emplace_back(message.data, message.size);
+        };
+    }
+    ~OnFake() override {
+        EXPECT_EQ(hbf_fake_opencl_alive(), before_) << "an object was not released";
+        unsetenv("HBF_FAKE_OPENCL");
+        unsetenv("XDG_CACHE_HOME");
+    }
+
+    // As HBF_FAKE_OPENCL; what builds it traces is in `trace`.
+    void behave(const std::string &settings) {
+        setenv("HBF_FAKE_OPENCL", (settings + ";trace=" + trace.string()).c_str(), 1);
+    }
+
+    static OpenedDevice first_device() {
+        OpenedDevice out{};
+        EXPECT_EQ(library().GetPlatformIDs(1, &out.platform, nullptr), CL_SUCCESS);
+        EXPECT_EQ(library().GetDeviceIDs(out.platform, CL_DEVICE_TYPE_ALL, 1, &out.device, nullptr), CL_SUCCESS);
+        char name[64] = {};
+        EXPECT_EQ(library().GetPlatformInfo(out.platform, CL_PLATFORM_NAME, sizeof name, name, nullptr), CL_SUCCESS);
+        EXPECT_EQ(std::string_view(name), "Fake platform 0") << "not the library this test is linked with";
+        return out;
+    }
+    static std::unique_ptr<Context> open_context() {
+        const OpenedDevice device = first_device();
+        return std::make_unique<Context>(library(), device.platform, device.device);
+    }
+    std::unique_ptr<DeviceKernels> open_kernels(const Context &context) {
+        return std::make_unique<DeviceKernels>(context.cl, context.context.get(), context.device, log());
+    }
+    sdk::Log log() const { return sdk::Log(&services); }
+
+    static hbf_kernel_info find(DeviceKernels &kernels, std::string_view name) {
+        hbf_kernel_info info{};
+        kernels.find(name, info);
+        return info;
+    }
+    // Why it was refused; HBF_OK if it was not.
+    template <class Call>
+    static sdk::Failure refusal(const Call &call) {
+        try {
+            call();
+        } catch (const sdk::Failure &failure) {
+            return failure;
+        }
+        return {HBF_OK, "it was not refused"};
+    }
+
+    std::string logged() const { // all of it, a line each
+        std::lock_guard lock(mutex_);
+        std::string all;
+        for (const std::string &line : logged_) all += line + "\n";
+        return all;
+    }
+    size_t log_lines() const {
+        std::lock_guard lock(mutex_);
+        return logged_.size();
+    }
+    void forget_log() {
+        std::lock_guard lock(mutex_);
+        logged_.clear();
+    }
+    std::string builds() const { return std::filesystem::exists(trace) ? hostile::read_bytes(trace) : ""; }
+    void forget_builds() const { std::filesystem::remove(trace); }
+    std::filesystem::path cache_folder() const { return scene.top() / "cache/hbf/opencl"; }
+    std::vector<std::filesystem::path> cached() const {
+        std::vector<std::filesystem::path> files;
+        if (std::filesystem::exists(cache_folder()))
+            for (const auto &entry : std::filesystem::directory_iterator(cache_folder())) files.push_back(entry.path());
+        return files;
+    }
+
+    hostile::Scene scene;
+    const std::filesystem::path trace = scene.top() / "trace";
+    hbf_host_services services{};
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<std::string> logged_;
+    const int64_t before_ = hbf_fake_opencl_alive();
+};
+
+// Copies words from one buffer to another by the kernel "copy/1" of a device.
+class CopyByKernel {
+public:
+    static constexpr uint64_t words = 256, shift = 64; // bytes between the start of a buffer and what is copied
+
+    CopyByKernel(const Context &context, DeviceKernels &kernels) : context_(context), launcher_(kernels) {
+        hbf_kernel_info info{};
+        kernels.find("copy/1", info);
+        id_ = info.kernel;
+        for (OwnedBuffer &buffer : buffers_) {
+            cl_int code = CL_SUCCESS;
+            buffer.reset(
+                context.cl.CreateBuffer(context.context.get(), CL_MEM_READ_WRITE, shift + 8 * words, nullptr, &code));
+            check(code, "clCreateBuffer");
+        }
+        queue_ = context.make_queue();
+    }
+
+    // What came out; `first` and following numbers went in.
+    std::vector<uint64_t> run(uint64_t first) {
+        const Functions &cl = context_.cl;
+        std::vector<uint64_t> in(words), out(words);
+        for (uint64_t i = 0; i < words; ++i) in[i] = first + i;
+        check(cl.EnqueueWriteBuffer(queue_.get(), buffers_[0].get(), CL_TRUE, shift, 8 * words, in.data(), 0, nullptr,
+                                    nullptr),
+              "write");
+        start(launch());
+        check(cl.EnqueueReadBuffer(queue_.get(), buffers_[1].get(), CL_TRUE, shift, 8 * words, out.data(), 0, nullptr,
+                                   nullptr),
+              "read");
+        check(cl.Finish(queue_.get()), "finish");
+        return out;
+    }
+    void start(const hbf_launch &launch) {
+        const LaunchPlace places[] = {{buffers_[0].get(), nullptr, shift}, {buffers_[1].get(), nullptr, shift}};
+        launcher_.check(launch);
+        check(launcher_.start(queue_.get(), launch, places, 0, nullptr, nullptr), "launch");
+    }
+    bool copies(uint64_t first) {
+        const std::vector<uint64_t> out = run(first);
+        for (uint64_t i = 0; i < words; ++i)
+            if (out[i] != first + i) return false;
+        return true;
+    }
+
+    // One that fits, over `size_`, for others to spoil.
+    hbf_launch launch() {
+        hbf_launch out{};
+        out.kernel = id_;
+        out.buffers = ranges_;
+        out.buffer_count = 2;
+        out.arguments = &size_;
+        out.arguments_size = sizeof size_;
+        for (size_t i = 0; i < 3; ++i) out.groups[i] = out.group_size[i] = 1;
+        out.groups[0] = 3;
+        out.group_size[0] = 32;
+        return out;
+    }
+    Launcher &launcher() { return launcher_; }
+
+private:
+    const Context &context_;
+    Launcher launcher_;
+    uint64_t id_ = 0, size_ = 8 * words;
+    hbf_kernel_buffer ranges_[2] = {{1, shift, 8 * words, HBF_KERNEL_READS, 0}, {2, shift, 8 * words, HBF_KERNEL_WRITES, 0}};
+    OwnedBuffer buffers_[2];
+    OwnedQueue queue_;
+};
+
+} // namespace hbf::opencl
