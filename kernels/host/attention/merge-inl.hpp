@@ -55,12 +55,7 @@ HWY_ATTR inline uint64_t fma_loop(uint64_t rounds) noexcept {
     for (size_t i = 0; i < chains; ++i) sum[i] = hn::Set(d, static_cast<float>(i));
     auto factor = hn::Set(d, 0.5f), term = hn::Set(d, 1.0f);
     for (uint64_t round = 0; round < rounds; ++round)
-        for (size_t i = 0; i < chains; ++i) {
-            sum[i] = hn::MulAdd(sum[i], factor, term);
-#if defined(__GNUC__) && (HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4)
-            asm volatile("" : "+x"(sum[i].raw)); // not to be computed in advance
-#endif
-        }
+        for (size_t i = 0; i < chains; ++i) sum[i] = hn::MulAdd(sum[i], factor, term);
     for (size_t i = 1; i < chains; ++i) sum[0] = hn::Add(sum[0], sum[i]);
     return first_lane(sum[0]) > 0 ? chains * row_lanes : 0;
 }
