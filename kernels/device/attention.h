@@ -144,6 +144,18 @@ HBF_FUNCTION void attention_phase(uint32_t phase, hbf_item item, HBF_GLOBAL uint
 
 HBF_PHASED_KERNEL(attention, 5)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void attention_sample(Sample &sample) {
+    /* Three blocks of 32 tokens, of which 32, 5 and 0 are there; two query heads a KV head. */
+    const kv_shape shape = {4, 2, 32, 32, HBF_ELEMENT_FP16, 0.18f};
+    const uint32_t size = (uint32_t)kv_block_size(shape);
+    sample.halves(3 * size / 2), sample.list({0, 0, 32, 0, size, 0, 5, 0, 2 * size, 0, 0, 0});
+    sample.reals(4 * 32), sample.random(3 * 4 * 8), sample.random(3 * 4 * 32 * 4);
+    sample.arguments(attention_arguments{3 * size, shape, 3, 0});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

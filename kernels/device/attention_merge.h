@@ -57,6 +57,14 @@ HBF_FUNCTION void attention_merge_item(hbf_item item, HBF_GLOBAL uint8_t *state,
 
 HBF_KERNEL(attention_merge, 4)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void attention_merge_sample(Sample &sample) {
+    sample.reals(3 * 4 * 2), sample.reals(3 * 4 * 32), sample.random(4 * 8), sample.random(4 * 32 * 4);
+    sample.arguments(attention_merge_arguments{3, 4, 32, 0});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

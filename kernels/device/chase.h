@@ -35,6 +35,15 @@ HBF_FUNCTION void chase_item(hbf_item item, HBF_GLOBAL uint8_t *links, HBF_GLOBA
 
 HBF_KERNEL(chase, 2)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void chase_sample(Sample &sample) {
+    sample.list({40, 0, 16, 0, 0, 0, 8, 0, 48, 0, 24, 0, 0, 0, 56, 0}); /* the link at 56 is its own end */
+    sample.random(3 * sizeof(chase_result));
+    sample.arguments(chase_arguments{64, 0, 24, 1000, 3});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

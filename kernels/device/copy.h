@@ -28,6 +28,14 @@ HBF_FUNCTION void copy_item(hbf_item item, HBF_GLOBAL uint8_t *src, HBF_GLOBAL u
 
 HBF_KERNEL(copy, 2)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void copy_sample(Sample &sample) {
+    sample.random(4104), sample.random(4104);
+    sample.arguments(copy_arguments{4099});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

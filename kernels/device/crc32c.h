@@ -100,6 +100,14 @@ HBF_FUNCTION void crc32c_phase(uint32_t phase, hbf_item item, HBF_GLOBAL uint8_t
 
 HBF_PHASED_KERNEL(crc32c, 2)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void crc32c_sample(Sample &sample) {
+    sample.random(3 * 65536 + 16), sample.random(24);
+    sample.arguments(crc32c_arguments{3 * 65536 + 13});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

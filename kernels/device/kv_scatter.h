@@ -17,6 +17,14 @@ HBF_FUNCTION void kv_scatter_item(hbf_item item, HBF_GLOBAL uint8_t *pool, HBF_G
 
 HBF_KERNEL(kv_scatter, 4)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void kv_scatter_sample(Sample &sample) {
+    sample.random(6 * 2 * 48), sample.list({5, 0, 6, 3}), sample.random(4 * 2 * 40), sample.random(16);
+    sample.arguments(kv_scatter_arguments{40, 48, 6 * 48, 2, 6, 4}); /* there is no block 6 */
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

@@ -52,6 +52,14 @@ HBF_FUNCTION void litmus_add_item(hbf_item item, HBF_GLOBAL uint8_t *bytes, litm
 
 HBF_KERNEL(litmus_add, 1)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void litmus_add_sample(Sample &sample) {
+    sample.random(800);
+    sample.arguments(litmus_add_arguments{9, 100, 50, 8, 0});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

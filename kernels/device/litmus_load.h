@@ -19,6 +19,14 @@ HBF_FUNCTION void litmus_load_item(hbf_item item, HBF_GLOBAL uint8_t *bytes, HBF
 
 HBF_KERNEL(litmus_load, 2)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void litmus_load_sample(Sample &sample) {
+    sample.random(1000), sample.random(1000);
+    sample.arguments(litmus_load_arguments{3, 990});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

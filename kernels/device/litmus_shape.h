@@ -38,7 +38,7 @@ typedef struct litmus_shape_arguments {
     uint32_t scope;       /* HBF_LITMUS_DEVICE or HBF_LITMUS_SYSTEM */
     uint32_t meet_each;   /* 1: before every instance; 0: before the first */
     uint32_t most_delay;  /* turns before a step */
-    uint64_t stride;      /* bytes of buffer 0 from one place to the next; instance i's is (i * factor + offset) % instances */
+    uint64_t stride; /* bytes of buffer 0 from one place to the next; instance i's is (i * factor + offset) % instances */
     uint64_t base[HBF_LITMUS_LOCATIONS]; /* bytes, a multiple of 8 */
     uint32_t factor[HBF_LITMUS_LOCATIONS], offset[HBF_LITMUS_LOCATIONS];
     uint32_t step[HBF_LITMUS_AGENTS][HBF_LITMUS_STEPS];
@@ -102,8 +102,7 @@ HBF_FUNCTION void litmus_shape_item(hbf_item item, HBF_GLOBAL uint8_t *words, HB
             if (operation == HBF_LITMUS_END) break;
             if (arguments.most_delay != 0) litmus_shape_delay(&random, arguments.most_delay);
             const uint32_t location = (step >> 16 & 255) % HBF_LITMUS_LOCATIONS;
-            const uint32_t place =
-                (i * arguments.factor[location] + arguments.offset[location]) & (arguments.instances - 1);
+            const uint32_t place = (i * arguments.factor[location] + arguments.offset[location]) & (arguments.instances - 1);
             HBF_GLOBAL uint8_t *const word = words + arguments.base[location] + place * arguments.stride;
             if (operation == HBF_LITMUS_LOAD) {
                 hbf_store64(result, litmus_load64(word, order, scope));
@@ -119,6 +118,19 @@ HBF_FUNCTION void litmus_shape_item(hbf_item item, HBF_GLOBAL uint8_t *words, HB
 }
 
 HBF_KERNEL(litmus_shape, 3)
+
+#ifdef HBF_ON_HOST
+template <class Sample>
+void litmus_shape_sample(Sample &sample) {
+    /* One agent, which meets nobody: load, store, load. */
+    sample.random(8 * 64), sample.zeros(HBF_LITMUS_MEETING_SIZE), sample.random(litmus_shape_result_size(8));
+    litmus_shape_arguments arguments = {1, 2, 8, 1, 0, 1, 1000, HBF_LITMUS_DEVICE, 1, 3, 64, {}, {}, {}, {}};
+    for (uint32_t i = 0; i < HBF_LITMUS_LOCATIONS; ++i) arguments.factor[i] = 1;
+    arguments.step[0][0] = arguments.step[0][2] = HBF_LITMUS_LOAD | HBF_LITMUS_RELAXED << 8;
+    arguments.step[0][1] = HBF_LITMUS_STORE | HBF_LITMUS_RELAXED << 8 | 5u << 24;
+    sample.arguments(arguments);
+}
+#endif
 
 HBF_DEVICE_END
 

@@ -28,6 +28,14 @@ HBF_FUNCTION void litmus_store_item(hbf_item item, HBF_GLOBAL uint8_t *bytes, li
 
 HBF_KERNEL(litmus_store, 1)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void litmus_store_sample(Sample &sample) {
+    sample.random(1000);
+    sample.arguments(litmus_store_arguments{3, 990, 7, 4096});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

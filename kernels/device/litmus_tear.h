@@ -57,6 +57,14 @@ HBF_FUNCTION void litmus_tear_item(hbf_item item, HBF_GLOBAL uint8_t *bytes, HBF
 
 HBF_KERNEL(litmus_tear, 2)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void litmus_tear_sample(Sample &sample) {
+    sample.random(800), sample.random(sizeof(litmus_tear_result));
+    sample.arguments(litmus_tear_arguments{100, 3, 1, 0, HBF_LITMUS_DEVICE, 12345});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

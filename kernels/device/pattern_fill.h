@@ -18,6 +18,14 @@ HBF_FUNCTION void pattern_fill_item(hbf_item item, HBF_GLOBAL uint8_t *dst, patt
 
 HBF_KERNEL(pattern_fill, 1)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void pattern_fill_sample(Sample &sample) {
+    sample.random(8008);
+    sample.arguments(pattern_fill_arguments{((uint64_t)1 << 34) - 4000, 8000, 0, 1, 5, 6});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

@@ -90,6 +90,14 @@ HBF_FUNCTION void pattern_verify_phase(uint32_t phase, hbf_item item, HBF_GLOBAL
 
 HBF_PHASED_KERNEL(pattern_verify, 2)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void pattern_verify_sample(Sample &sample) {
+    sample.random(8000), sample.random(8 * sizeof(pattern_verify_result)); /* of up to 8 groups */
+    sample.arguments(pattern_verify_arguments{64, 8000, 3, 2, 5, 6});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif

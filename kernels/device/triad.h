@@ -27,6 +27,14 @@ HBF_FUNCTION void triad_item(hbf_item item, HBF_GLOBAL uint8_t *a, HBF_GLOBAL ui
 
 HBF_KERNEL(triad, 3)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void triad_sample(Sample &sample) {
+    sample.random(4008), sample.random(4008), sample.random(4008);
+    sample.arguments(triad_arguments{4000, 0x80000003u, 0});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif
