@@ -160,6 +160,8 @@ protected:
         return queue->wait(point->value);
     }
     static constexpr uint64_t size = 5 * granule + 1000;
+    // Before it, the words of the source's checksums may have been copied out.
+    const int the_copy = GetParam().vram_only && (GetParam().capabilities & HBF_QUEUE_CAP_CRC32C) == 0 ? 2 : 1;
     std::optional<Device> device;
     RegionInfo a, b;
     std::optional<Queue> queue;
@@ -188,7 +190,7 @@ TEST_P(KernelIntegrity, IsLookedForAtFirstUseOnly) {
 }
 
 TEST_P(KernelIntegrity, AFlippedBitIsFoundWithItsGranule) {
-    script.flip_bit = 1;
+    script.flip_bit = the_copy;
     const auto outcome = move();
     ASSERT_EQ(code_of(outcome), Code::data_loss);
     EXPECT_EQ(outcome.error().offset, 2 * granule) << outcome.error().message;
@@ -197,7 +199,7 @@ TEST_P(KernelIntegrity, AFlippedBitIsFoundWithItsGranule) {
 }
 
 TEST_P(KernelIntegrity, AStaleDestinationIsFound) {
-    script.drop_copy = 1;
+    script.drop_copy = the_copy;
     const auto outcome = move();
     ASSERT_EQ(code_of(outcome), Code::data_loss);
     EXPECT_EQ(outcome.error().offset, 0u);
