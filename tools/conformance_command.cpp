@@ -39,7 +39,7 @@ struct Options {
     std::vector<std::string> filter, skip, mask, options;
     std::string json, junit, ocp, html;
     uint64_t repeat = 1;
-    bool list = false, in_process = false, all = false, no_preflight = false;
+    bool list = false, in_process = false, all = false, no_preflight = false, keep_going = false;
 };
 
 struct Report {
@@ -135,6 +135,7 @@ tl::expected<RunOptions, std::string> run_options(const Options &o) {
     RunOptions out;
     out.filter = {o.filter, o.skip, *profile_from(o.profile)};
     out.repeat = o.repeat;
+    out.keep_going = o.keep_going;
     out.inject = o.inject;
     out.command_line = command_line();
     out.revision = bandwidth::read_environment().git;
@@ -297,6 +298,8 @@ std::vector<Option> conformance_options(Options &o) {
         {"--waivers", &o.waivers, "FILE", "known failures, with owner, reason and expiry (TOML)", false, how},
         {"--inject", &o.inject, "FAULTS", "put faults between suite and device; 'help' lists them", false, how,
          Offer::by_name, fault_names},
+        {"--keep-going", &o.keep_going, "",
+         "run all cases of a device that completes nothing (default: stop when three have waited in vain)", false, how},
         {"--no-preflight", &o.no_preflight, "", "do not look at the machine first (hbf doctor)", false, how},
         {"--json", &o.json, "FILE", "everything, as JSON; '-' is stdout, for the others too", false, output},
         {"--junit", &o.junit, "FILE", "JUnit XML", false, output},

@@ -62,7 +62,10 @@ void decide(RunRecord &run, size_t left_out) {
     const size_t open = count(run, [](Status status) { return status == Status::inconclusive; });
     const size_t waived = count(run, [](Status status) { return status == Status::waived || status == Status::xfail; });
     const CaseRecord *failure = first(run, failed);
-    const std::string part = left_out ? fmt::format("; {} of the profile left out", cases(left_out)) : "";
+    std::string part = left_out ? fmt::format("; {} of the profile left out", cases(left_out)) : "";
+    const auto is_not_run = [](Status status) { return status == Status::not_run; };
+    if (const CaseRecord *skipped = first(run, is_not_run))
+        part += fmt::format("; {} not run: {}", cases(count(run, is_not_run)), skipped->reason);
     if (run.interrupted)
         return set(run, "interrupted",
                    fmt::format("{} of {} done{}", ran, cases(run.cases.size()),

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "conformance/runner/case_process.hpp"
+#include "conformance/runner/run.hpp"
 #include "core/common/orphans.hpp"
 
 namespace hbf::conformance {
@@ -137,6 +138,26 @@ TEST_F(RunnerTest, AnInterruptionStopsTheCaseAtOnce) {
     EXPECT_EQ(record.status, Status::interrupted);
     EXPECT_NE(record.reason.find("SIGINT"), std::string::npos) << record.reason;
     EXPECT_LT(record.duration_s, 1);
+}
+
+TEST_F(RunnerTest, ADeviceThatCompletesNothingEndsTheRun) {
+    RunOptions options;
+    options.case_program = how_.program;
+    options.target.plugin_file = arguments_.subject.plugin_file;
+    options.filter.take = {"lying.waits.a", "lying.waits.b", "lying.waits.c", "lying.waits.d"};
+    options.self_test = false;
+    auto run = run_suite(options);
+    ASSERT_TRUE(run) << run.error().message;
+    ASSERT_EQ(run->cases.size(), 4u);
+    EXPECT_EQ(run->cases[2].reason, "value 1 did not complete");
+    EXPECT_EQ(run->cases[3].status, Status::not_run);
+    EXPECT_EQ(run->verdict, "not conformant");
+    EXPECT_NE(run->verdict_reason.find("1 case not run: 3 cases waited"), std::string::npos) << run->verdict_reason;
+
+    options.keep_going = true;
+    run = run_suite(options);
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(run->cases.back().status, Status::fail) << run->cases.back().reason;
 }
 
 TEST_F(RunnerTest, AProgramThatIsNotThereIsAnError) {

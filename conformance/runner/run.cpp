@@ -165,14 +165,27 @@ private:
         return std::move(*record);
     }
 
+    // "": the run goes on.
+    std::string why_stopped() const {
+        if (interrupted()) return "the run was interrupted before";
+        if (hung_ < most_hung || options_.keep_going) return "";
+        return fmt::format("{} cases waited for work that never completed (--keep-going runs the others too)", hung_);
+    }
+
+    static bool hung(const CaseRecord &record) {
+        const auto never = [](const Evidence &one) { return one.fault_class == fault::never_completes; };
+        return record.status == Status::timeout ||
+               (failed(record.status) && std::any_of(record.evidence.begin(), record.evidence.end(), never));
+    }
+
     tl::expected<void, RunError> run_cases(const std::vector<Planned> &planned) {
         const WaiverFacts facts = waiver_facts(run_, utc("%Y-%m-%d"));
         for (size_t i = 0; i < planned.size(); ++i) {
-            if (interrupted()) {
+            if (const std::string why = why_stopped(); !why.empty()) {
                 CaseRecord record;
                 record.name = planned[i].entry.name;
                 record.rules = planned[i].entry.rules;
-                record.reason = "the run was interrupted before";
+                record.reason = why;
                 run_.cases.push_back(std::move(record)); // not_run
                 continue;
             }
@@ -180,6 +193,7 @@ private:
             auto record = run_one(planned[i]);
             if (!record) return tl::unexpected(record.error());
             apply_waivers(*record, options_.waivers, facts);
+            hung_ += hung(*record);
             run_.cases.push_back(std::move(*record));
             ran_.push_back(planned[i]);
             if (hooks_.finished) hooks_.finished(run_.cases.back());
@@ -192,7 +206,7 @@ private:
         size_t tried = 0;
         for (size_t i = 0; i < ran_.size() && !interrupted() && tried < most_tried_again; ++i) {
             CaseRecord &record = run_.cases[i];
-            if (!failed(record.status) || record.status == Status::timeout || record.status == Status::xpass) continue;
+            if (!failed(record.status) || hung(record) || record.status == Status::xpass) continue;
             if (chosen.size() == 1 && options_.repeat == 1) return; // it was alone
             ++tried;
             if (hooks_.starting) hooks_.starting(0, 0, record.name + " again");
@@ -231,6 +245,7 @@ private:
     CaseArguments arguments_, real_; // as run; and without the wrapper
     RunRecord run_;
     std::vector<Planned> ran_;
+    size_t hung_ = 0; // cases that waited for what never came
     Clock::time_point began_ = Clock::now();
 };
 

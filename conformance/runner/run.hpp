@@ -27,12 +27,16 @@ struct RunOptions {
     std::string inject;           // faults for the wrapper plugin, "" in earnest
     std::vector<Waiver> waivers;
     bool self_test = true;
+    bool keep_going = false; // also after `most_hung` cases that waited for work which never completed
     std::vector<std::string> command_line;
     Preflight preflight;  // what was found on the machine before, for the record
     std::string revision; // git id of this build, "" unknown
     // From programs.hpp; a test brings its own.
     std::filesystem::path case_program, wrapper;
 };
+
+// A device that completes nothing costs each case its whole patience, twice: a run stops after so many.
+inline constexpr size_t most_hung = 3;
 
 struct RunHooks {
     std::function<int()> interrupted;                                               // signal number, 0 none
