@@ -6,27 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/device/gf2.h"
+
 namespace hbf::kernels::gf2 {
 
-inline constexpr uint32_t polynomial = 0x82F63B78; // Castagnoli, reflected
+inline constexpr uint32_t polynomial = HBF_CRC32C_POLYNOMIAL; // Castagnoli, reflected
 
 constexpr uint32_t multiply(uint32_t a, uint32_t b) {
-    uint32_t product = 0;
-    for (; a; a <<= 1) {
-        if (a & 0x80000000u) product ^= b;
-        b = (b >> 1) ^ ((b & 1) ? polynomial : 0);
-    }
-    return product;
+    return device::gf2_multiply(a, b);
 }
 
-// x^n
 constexpr uint32_t x_power(uint64_t n) {
-    uint32_t result = 0x80000000u, square = 0x40000000u;
-    for (; n; n >>= 1) {
-        if (n & 1) result = multiply(result, square);
-        square = multiply(square, square);
-    }
-    return result;
+    return device::gf2_power(n);
 }
 
 // Carry-less multiplier that stands for x^n: the product of two reflected 64-bit operands has one bit less, hence the shift.
@@ -41,7 +32,7 @@ constexpr Tables make_tables() {
     Tables tables{};
     for (uint32_t i = 0; i < 256; ++i) {
         uint32_t crc = i;
-        for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) ? polynomial : 0);
+        for (int bit = 0; bit < 8; ++bit) crc = device::gf2_times_x(crc);
         tables[0][i] = crc;
     }
     for (size_t t = 1; t < 8; ++t)
