@@ -119,6 +119,12 @@ def image(target: str, kernels: Kernels, output: pathlib.Path) -> None:
     verify(target, kernels, output.read_bytes())
 
 
+def write_array(target: str, content: bytes, output: pathlib.Path) -> None:
+    """An image as C++, to be included."""
+    rows = [', '.join(map(str, content[at:at + 32])) for at in range(0, len(content), 32)]
+    output.write_text(f'alignas(64) constexpr unsigned char image_{target}[] = {{\n' + ',\n'.join(rows) + '};\n')
+
+
 def verify(target: str, kernels: Kernels, content: bytes) -> None:
     magic = b'\x03\x02\x23\x07' if target == 'spirv' else b'\x7fELF'
     if not content.startswith(magic):
@@ -227,6 +233,7 @@ def main() -> int:
     what.add_argument('--check', action='store_true', help='try every compiler; 0 all do, 1 one does not, 77 there is none')
     what.add_argument('--target', help='sm_80, sm_90, gfx90a, gfx942, ..., or spirv')
     parser.add_argument('--output', type=pathlib.Path, help='with --target: the image; without: only look for the compiler')
+    parser.add_argument('--array', action='store_true', help='write it as an array of C++, to be included')
     parser.add_argument('--depfile', type=pathlib.Path, help='for ninja: the files that were read')
     options = parser.parse_args()
     try:
@@ -234,7 +241,13 @@ def main() -> int:
             return check(options.table)
         if options.output:
             kernels = Kernels(options.table)
-            image(options.target, kernels, options.output)
+            with tempfile.TemporaryDirectory() as folder:
+                made = pathlib.Path(folder) / 'image'
+                image(options.target, kernels, made)
+                if options.array:
+                    write_array(options.target, made.read_bytes(), options.output)
+                else:
+                    shutil.copyfile(made, options.output)
             if options.depfile:
                 embed.write_depfile(options.depfile, options.output, kernels.folder.glob('*.h'))
         else:
