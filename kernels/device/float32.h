@@ -59,6 +59,10 @@ HBF_FUNCTION float hbf_add(float a, float b) {
 #endif
 }
 
+HBF_FUNCTION float hbf_magnitude(float x) {
+    return HBF_FLOAT(HBF_BITS(x) & 0x7fffffffu);
+}
+
 /* e^x for x <= 0 within 2 units in the last place; 0 below -87, where a float would soon be subnormal. */
 HBF_FUNCTION float hbf_exp(float x) {
     const float shift = 12582912.0f;                /* 1.5 * 2^23: its last bits are the integer */

@@ -19,20 +19,22 @@
 
 #include "merge-inl.hpp"
 #include "partial-inl.hpp"
+#include "sketch-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace hbf::kernels {
 namespace HWY_NAMESPACE {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-constexpr AttentionOperations attention_operations{"AVX3", true, &attention, &attention_merge, &fma_loop};
+constexpr AttentionOperations attention_operations{"AVX3", true, &attention, &attention_merge, &sketch_score, &fma_loop};
 #elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-constexpr AttentionOperations attention_operations{"AVX2", true, &attention, &attention_merge, &fma_loop};
+constexpr AttentionOperations attention_operations{"AVX2", true, &attention, &attention_merge, &sketch_score, &fma_loop};
 #elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
-constexpr AttentionOperations attention_operations{"SSE4", false, &attention, &attention_merge, &fma_loop};
+constexpr AttentionOperations attention_operations{"SSE4", false, &attention, &attention_merge, &sketch_score, &fma_loop};
 #elif HWY_ARCH_ARM_A64
-constexpr AttentionOperations attention_operations{"NEON", true, &attention, &attention_merge, &fma_loop};
+constexpr AttentionOperations attention_operations{"NEON", true, &attention, &attention_merge, &sketch_score, &fma_loop};
 #else
-constexpr AttentionOperations attention_operations{"BASELINE", false, &attention, &attention_merge, &fma_loop};
+constexpr AttentionOperations attention_operations{"BASELINE",       false,         &attention,
+                                                   &attention_merge, &sketch_score, &fma_loop};
 #endif
 } // namespace HWY_NAMESPACE
 } // namespace hbf::kernels
@@ -79,6 +81,9 @@ void attention(const AttentionBuffers &buffers, const device::attention_argument
 void attention_merge(const float *state, const float *output, float *merged_state, float *merged_output,
                      const device::attention_merge_arguments &arguments) noexcept {
     use().merge(state, output, merged_state, merged_output, arguments);
+}
+void sketch_score(const SketchBuffers &buffers, const device::sketch_score_arguments &arguments) noexcept {
+    use().sketch_score(buffers, arguments);
 }
 uint64_t attention_fma_loop(uint64_t rounds) noexcept {
     return use().fma_loop(rounds);

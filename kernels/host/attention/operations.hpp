@@ -3,6 +3,7 @@
 #pragma once
 
 #include "attention.hpp"
+#include "sketch.hpp"
 
 namespace hbf::kernels {
 
@@ -11,6 +12,7 @@ struct AttentionOperations {
     bool fused; // multiplies and adds with one rounding
     decltype(hbf::kernels::attention) *partial;
     decltype(hbf::kernels::attention_merge) *merge;
+    decltype(hbf::kernels::sketch_score) *sketch_score;
     decltype(hbf::kernels::attention_fma_loop) *fma_loop;
 };
 

@@ -20,260 +20,216 @@ namespace hbf::kernels {
 namespace HWY_NAMESPACE {
 
 inline constexpr size_t head_group =
-    row_vectors * 4 <= 8 || HWY_ARCH_ARM_A64
-        ? 4
-        : 2; // query heads side by side, where so many share a KV head
-inline constexpr bool many_registers =
-    row_vectors == 1; // AVX-512: both halves of a tile fit
-inline constexpr size_t side_by_side(size_t heads) { // tiles or panels
-  if (many_registers)
-    return heads == 1 ? 4 : 2;
-  return row_vectors * heads <= 2 ? 4 : row_vectors * heads <= 4 ? 2 : 1;
+    row_vectors * 4 <= 8 || HWY_ARCH_ARM_A64 ? 4 : 2;    // query heads side by side, where so many share a KV head
+inline constexpr bool many_registers = row_vectors == 1; // AVX-512: both halves of a tile fit
+inline constexpr size_t side_by_side(size_t heads) {     // tiles or panels
+    if (many_registers) return heads == 1 ? 4 : 2;
+    return row_vectors * heads <= 2 ? 4 : row_vectors * heads <= 4 ? 2 : 1;
 }
 
 // Sums over rows: sum[tile][part] += row * coefficient of the row, a head each.
-template <class Stored, size_t tiles, size_t parts, size_t heads> struct Sums {
-  RowVector at[tiles][parts][heads][row_vectors];
+template <class Stored, size_t tiles, size_t parts, size_t heads>
+struct Sums {
+    RowVector at[tiles][parts][heads][row_vectors];
 
-  HWY_INLINE HWY_ATTR void clear() {
-    for (auto &tile : at)
-      for (auto &part : tile)
-        for (auto &head : part)
-          for (auto &vector : head)
-            vector = hn::Zero(Floats());
-  }
-
-  HWY_INLINE HWY_ATTR void add_row(const typename Stored::Word *row,
-                                   size_t tile_stride, size_t part_stride,
-                                   const float *coefficient, size_t head_stride,
-                                   size_t coefficient_part_stride) {
-    for (size_t p = 0; p < parts; ++p)
-      for (size_t t = 0; t < tiles; ++t)
-        for (size_t v = 0; v < row_vectors; ++v) {
-          const auto value = Stored::load(row + t * tile_stride +
-                                          p * part_stride + v * row_lanes);
-          for (size_t h = 0; h < heads; ++h)
-            at[t][p][h][v] = hn::MulAdd(
-                hn::Set(
-                    Floats(),
-                    coefficient[h * head_stride + p * coefficient_part_stride]),
-                value, at[t][p][h][v]);
-        }
-  }
-
-  HWY_INLINE HWY_ATTR void add_rows(const typename Stored::Word *row,
-                                    size_t tile_stride, size_t count,
-                                    const float *coefficient,
-                                    size_t head_stride, Ahead &ahead) {
-    constexpr size_t lines = tiles * parts * 2 * row_size *
-                             sizeof(typename Stored::Word) / Ahead::line;
-    const size_t part_stride = count * row_size;
-    size_t r = 0;
-    for (; r + 2 <= count; r += 2) {
-      ahead.template fetch<lines>();
-      add_row(row + r * row_size, tile_stride, part_stride, coefficient + r,
-              head_stride, count);
-      add_row(row + (r + 1) * row_size, tile_stride, part_stride,
-              coefficient + r + 1, head_stride, count);
+    HWY_INLINE HWY_ATTR void clear() {
+        for (auto &tile : at)
+            for (auto &part : tile)
+                for (auto &head : part)
+                    for (auto &vector : head) vector = hn::Zero(Floats());
     }
-    if (r < count)
-      add_row(row + r * row_size, tile_stride, part_stride, coefficient + r,
-              head_stride, count);
-  }
+
+    HWY_INLINE HWY_ATTR void add_row(const typename Stored::Word *row, size_t tile_stride, size_t part_stride,
+                                     const float *coefficient, size_t head_stride, size_t coefficient_part_stride) {
+        for (size_t p = 0; p < parts; ++p)
+            for (size_t t = 0; t < tiles; ++t)
+                for (size_t v = 0; v < row_vectors; ++v) {
+                    const auto value = Stored::load(row + t * tile_stride + p * part_stride + v * row_lanes);
+                    for (size_t h = 0; h < heads; ++h)
+                        at[t][p][h][v] =
+                            hn::MulAdd(hn::Set(Floats(), coefficient[h * head_stride + p * coefficient_part_stride]), value,
+                                       at[t][p][h][v]);
+                }
+    }
+
+    HWY_INLINE HWY_ATTR void add_rows(const typename Stored::Word *row, size_t tile_stride, size_t count,
+                                      const float *coefficient, size_t head_stride, Ahead &ahead) {
+        constexpr size_t lines = tiles * parts * 2 * row_size * sizeof(typename Stored::Word) / Ahead::line;
+        const size_t part_stride = count * row_size;
+        size_t r = 0;
+        for (; r + 2 <= count; r += 2) {
+            ahead.template fetch<lines>();
+            add_row(row + r * row_size, tile_stride, part_stride, coefficient + r, head_stride, count);
+            add_row(row + (r + 1) * row_size, tile_stride, part_stride, coefficient + r + 1, head_stride, count);
+        }
+        if (r < count) add_row(row + r * row_size, tile_stride, part_stride, coefficient + r, head_stride, count);
+    }
 };
 
 // One KV head of one block, for `heads` query heads that share it.
-template <class Stored, size_t heads> struct HeadGroup {
-  const device::kv_shape &shape;
-  uint32_t tokens;
-  const typename Stored::Word *keys; // its values follow
-  const float *query;
-  float *state, *output; // of the first head
-  Ahead &ahead;
-  Scores<heads> scores;
+template <class Stored, size_t heads>
+struct HeadGroup {
+    const device::kv_shape &shape;
+    uint32_t tokens;
+    const typename Stored::Word *keys; // its values follow
+    const float *query;
+    float *state, *output; // of the first head
+    Ahead &ahead;
+    Scores<heads> scores;
 
-  template <size_t tiles> HWY_INLINE HWY_ATTR void score_tiles(size_t tile) {
-    const size_t dim = shape.head_dim, stride = dim * row_size, half = dim / 2;
-    constexpr size_t parts = many_registers ? 2 : 1;
-    Sums<Stored, tiles, parts, heads> sums;
-    sums.clear();
-    const auto *const first = keys + tile * stride;
-    sums.add_rows(first, stride, half, query, dim, ahead);
-    RowVector whole[tiles][heads][row_vectors];
-    if constexpr (parts == 2) {
-      for (size_t t = 0; t < tiles; ++t)
-        for (size_t h = 0; h < heads; ++h)
-          for (size_t v = 0; v < row_vectors; ++v)
-            whole[t][h][v] = hn::Add(sums.at[t][0][h][v], sums.at[t][1][h][v]);
-    } else {
-      for (size_t t = 0; t < tiles; ++t)
-        for (size_t h = 0; h < heads; ++h)
-          for (size_t v = 0; v < row_vectors; ++v)
-            whole[t][h][v] = sums.at[t][0][h][v];
-      sums.clear();
-      sums.add_rows(first + half * row_size, stride, half, query + half, dim,
-                    ahead);
-      for (size_t t = 0; t < tiles; ++t)
-        for (size_t h = 0; h < heads; ++h)
-          for (size_t v = 0; v < row_vectors; ++v)
-            whole[t][h][v] = hn::Add(whole[t][h][v], sums.at[t][0][h][v]);
+    template <size_t tiles>
+    HWY_INLINE HWY_ATTR void score_tiles(size_t tile) {
+        const size_t dim = shape.head_dim, stride = dim * row_size, half = dim / 2;
+        constexpr size_t parts = many_registers ? 2 : 1;
+        Sums<Stored, tiles, parts, heads> sums;
+        sums.clear();
+        const auto *const first = keys + tile * stride;
+        sums.add_rows(first, stride, half, query, dim, ahead);
+        RowVector whole[tiles][heads][row_vectors];
+        if constexpr (parts == 2) {
+            for (size_t t = 0; t < tiles; ++t)
+                for (size_t h = 0; h < heads; ++h)
+                    for (size_t v = 0; v < row_vectors; ++v)
+                        whole[t][h][v] = hn::Add(sums.at[t][0][h][v], sums.at[t][1][h][v]);
+        } else {
+            for (size_t t = 0; t < tiles; ++t)
+                for (size_t h = 0; h < heads; ++h)
+                    for (size_t v = 0; v < row_vectors; ++v) whole[t][h][v] = sums.at[t][0][h][v];
+            sums.clear();
+            sums.add_rows(first + half * row_size, stride, half, query + half, dim, ahead);
+            for (size_t t = 0; t < tiles; ++t)
+                for (size_t h = 0; h < heads; ++h)
+                    for (size_t v = 0; v < row_vectors; ++v) whole[t][h][v] = hn::Add(whole[t][h][v], sums.at[t][0][h][v]);
+        }
+        for (size_t t = 0; t < tiles; ++t) scores.put(whole[t], tile + t, tokens, shape.scale);
     }
-    for (size_t t = 0; t < tiles; ++t)
-      scores.put(whole[t], tile + t, tokens, shape.scale);
-  }
 
-  template <size_t panels>
-  HWY_INLINE HWY_ATTR void weigh_panels(const typename Stored::Word *values,
-                                        size_t panel) {
-    const size_t stride = size_t{shape.block_tokens} * row_size;
-    Sums<Stored, panels, 1, heads> sums;
-    sums.clear();
-    sums.add_rows(values + panel * stride, stride, tokens, scores.at[0],
-                  scores.stride, ahead);
-    for (size_t t = 0; t < panels; ++t)
-      for (size_t h = 0; h < heads; ++h)
-        for (size_t v = 0; v < row_vectors; ++v)
-          hn::StoreU(plain_nan(sums.at[t][0][h][v]), Floats(),
-                     output + h * shape.head_dim + (panel + t) * row_size +
-                         v * row_lanes);
-  }
-
-  // Where the next group's output goes, which follows: a store to memory that
-  // is not in the cache waits for it.
-  HWY_INLINE void fetch_to_write(const float *next) const {
-    const auto *const bytes = reinterpret_cast<const uint8_t *>(next);
-    for (size_t i = 0; i < heads * shape.head_dim * sizeof(float);
-         i += Ahead::line)
-      __builtin_prefetch(bytes + i, 1);
-  }
-
-  HWY_ATTR void score() {
-    constexpr size_t wide = side_by_side(heads);
-    const size_t tiles = (tokens + row_size - 1) / row_size;
-    size_t tile = 0;
-    scores.begin();
-    fetch_to_write(output + heads * shape.head_dim);
-    for (; tile + wide <= tiles; tile += wide)
-      score_tiles<wide>(tile);
-    for (; tile < tiles; ++tile)
-      score_tiles<1>(tile);
-    scores.to_weights(tiles);
-  }
-
-  HWY_ATTR void weigh() {
-    constexpr size_t wide = side_by_side(heads);
-    const auto *const values =
-        keys + size_t{shape.block_tokens} * shape.head_dim;
-    const size_t panels = shape.head_dim / row_size;
-    size_t panel = 0;
-    for (; panel + wide <= panels; panel += wide)
-      weigh_panels<wide>(values, panel);
-    for (; panel < panels; ++panel)
-      weigh_panels<1>(values, panel);
-    for (size_t h = 0; h < heads; ++h) {
-      state[2 * h] = scores.max[h], state[2 * h + 1] = scores.sum[h];
-      if (scores.max[h] != scores.max[h])
-        for (size_t i = 0; i < shape.head_dim; ++i)
-          output[h * shape.head_dim + i] = scores.max[h];
+    template <size_t panels>
+    HWY_INLINE HWY_ATTR void weigh_panels(const typename Stored::Word *values, size_t panel) {
+        const size_t stride = size_t{shape.block_tokens} * row_size;
+        Sums<Stored, panels, 1, heads> sums;
+        sums.clear();
+        sums.add_rows(values + panel * stride, stride, tokens, scores.at[0], scores.stride, ahead);
+        for (size_t t = 0; t < panels; ++t)
+            for (size_t h = 0; h < heads; ++h)
+                for (size_t v = 0; v < row_vectors; ++v)
+                    hn::StoreU(plain_nan(sums.at[t][0][h][v]), Floats(),
+                               output + h * shape.head_dim + (panel + t) * row_size + v * row_lanes);
     }
-  }
+
+    // Where the next group's output goes, which follows: a store to memory that
+    // is not in the cache waits for it.
+    HWY_INLINE void fetch_to_write(const float *next) const {
+        const auto *const bytes = reinterpret_cast<const uint8_t *>(next);
+        for (size_t i = 0; i < heads * shape.head_dim * sizeof(float); i += Ahead::line) __builtin_prefetch(bytes + i, 1);
+    }
+
+    HWY_ATTR void score() {
+        constexpr size_t wide = side_by_side(heads);
+        const size_t tiles = (tokens + row_size - 1) / row_size;
+        size_t tile = 0;
+        scores.begin();
+        fetch_to_write(output + heads * shape.head_dim);
+        for (; tile + wide <= tiles; tile += wide) score_tiles<wide>(tile);
+        for (; tile < tiles; ++tile) score_tiles<1>(tile);
+        scores.to_weights(tiles);
+    }
+
+    HWY_ATTR void weigh() {
+        constexpr size_t wide = side_by_side(heads);
+        const auto *const values = keys + size_t{shape.block_tokens} * shape.head_dim;
+        const size_t panels = shape.head_dim / row_size;
+        size_t panel = 0;
+        for (; panel + wide <= panels; panel += wide) weigh_panels<wide>(values, panel);
+        for (; panel < panels; ++panel) weigh_panels<1>(values, panel);
+        for (size_t h = 0; h < heads; ++h) {
+            state[2 * h] = scores.max[h], state[2 * h + 1] = scores.sum[h];
+            if (scores.max[h] != scores.max[h])
+                for (size_t i = 0; i < shape.head_dim; ++i) output[h * shape.head_dim + i] = scores.max[h];
+        }
+    }
 };
 
 // All query heads of one block.
-template <class Stored> struct BlockHeads {
-  const device::kv_shape &shape;
-  uint32_t tokens;
-  const typename Stored::Word *kv;
-  const float *query;
-  float *state, *output;
-  Ahead ahead{}, none{};
+template <class Stored>
+struct BlockHeads {
+    const device::kv_shape &shape;
+    uint32_t tokens;
+    const typename Stored::Word *kv;
+    const float *query;
+    float *state, *output;
+    Ahead ahead{}, none{};
 
-  template <size_t heads>
-  HWY_INLINE HeadGroup<Stored, heads> group_from(size_t head) {
-    const size_t dim = shape.head_dim,
-                 shared = shape.query_heads / shape.kv_heads;
-    return {shape,
-            tokens,
-            kv + head / shared * 2 * shape.block_tokens * dim,
-            query + head * dim,
-            state + 2 * head,
-            output + head * dim,
-            head % shared ? none : ahead,
-            {}};
-  }
-
-  template <size_t heads> HWY_ATTR size_t run(size_t head) {
-    auto group = group_from<heads>(head);
-    group.score();
-    group.weigh();
-    return heads;
-  }
-
-  // How many query heads from `head` on are taken together.
-  HWY_INLINE size_t group_at(size_t head) const {
-    const size_t shared = shape.query_heads / shape.kv_heads,
-                 left = shared - head % shared;
-    return left >= head_group ? head_group : left >= 2 ? 2 : 1;
-  }
-
-  // What follows is the next block, nullptr if none does.
-  HWY_ATTR void run_all(const uint8_t *next) {
-    const auto *const bytes = reinterpret_cast<const uint8_t *>(kv);
-    ahead = {bytes + Ahead::distance, bytes + device::kv_block_size(shape),
-             next};
-    for (size_t head = 0; head < shape.query_heads;) {
-      const size_t heads = group_at(head);
-      head += heads == 4   ? run<head_group>(head)
-              : heads == 2 ? run<2>(head)
-                           : run<1>(head);
+    template <size_t heads>
+    HWY_INLINE HeadGroup<Stored, heads> group_from(size_t head) {
+        const size_t dim = shape.head_dim, shared = shape.query_heads / shape.kv_heads;
+        return {shape,
+                tokens,
+                kv + head / shared * 2 * shape.block_tokens * dim,
+                query + head * dim,
+                state + 2 * head,
+                output + head * dim,
+                head % shared ? none : ahead,
+                {}};
     }
-  }
+
+    template <size_t heads>
+    HWY_ATTR size_t run(size_t head) {
+        auto group = group_from<heads>(head);
+        group.score();
+        group.weigh();
+        return heads;
+    }
+
+    // How many query heads from `head` on are taken together.
+    HWY_INLINE size_t group_at(size_t head) const {
+        const size_t shared = shape.query_heads / shape.kv_heads, left = shared - head % shared;
+        return left >= head_group ? head_group : left >= 2 ? 2 : 1;
+    }
+
+    // What follows is the next block, nullptr if none does.
+    HWY_ATTR void run_all(const uint8_t *next) {
+        const auto *const bytes = reinterpret_cast<const uint8_t *>(kv);
+        ahead = {bytes + Ahead::distance, bytes + device::kv_block_size(shape), next};
+        for (size_t head = 0; head < shape.query_heads;) {
+            const size_t heads = group_at(head);
+            head += heads == 4 ? run<head_group>(head) : heads == 2 ? run<2>(head) : run<1>(head);
+        }
+    }
 };
 
 template <class Stored>
-HWY_ATTR void attention_of(const AttentionBuffers &buffers,
-                           const device::attention_arguments &arguments) {
-  const device::kv_block *const blocks = buffers.blocks;
-  float *state = buffers.state, *output = buffers.output;
-  const device::kv_shape shape = arguments.shape;
-  const uint64_t block_size = device::kv_block_size(shape);
-  const size_t columns = size_t{shape.query_heads} * shape.head_dim;
-  const auto fits = [&](uint32_t b) {
-    return b < arguments.block_count &&
-           device::kv_block_fits(blocks[b].offset, blocks[b].tokens, shape,
-                                 block_size, arguments.kv_size);
-  };
-  for (uint32_t b = 0; b < arguments.block_count;
-       ++b, state += 2 * size_t{shape.query_heads}, output += columns) {
-    if (fits(b) && blocks[b].tokens) {
-      const uint8_t *const bytes = buffers.kv + blocks[b].offset;
-      BlockHeads<Stored> heads{
-          shape,
-          blocks[b].tokens,
-          reinterpret_cast<const typename Stored::Word *>(bytes),
-          buffers.query,
-          state,
-          output};
-      heads.run_all(fits(b + 1) ? buffers.kv + blocks[b + 1].offset : nullptr);
-      continue;
+HWY_ATTR void attention_of(const AttentionBuffers &buffers, const device::attention_arguments &arguments) {
+    const device::kv_block *const blocks = buffers.blocks;
+    float *state = buffers.state, *output = buffers.output;
+    const device::kv_shape shape = arguments.shape;
+    const uint64_t block_size = device::kv_block_size(shape);
+    const size_t columns = size_t{shape.query_heads} * shape.head_dim;
+    const auto fits = [&](uint32_t b) {
+        return b < arguments.block_count &&
+               device::kv_block_fits(blocks[b].offset, blocks[b].tokens, shape, block_size, arguments.kv_size);
+    };
+    for (uint32_t b = 0; b < arguments.block_count; ++b, state += 2 * size_t{shape.query_heads}, output += columns) {
+        if (fits(b) && blocks[b].tokens) {
+            const uint8_t *const bytes = buffers.kv + blocks[b].offset;
+            BlockHeads<Stored> heads{
+                shape, blocks[b].tokens, reinterpret_cast<const typename Stored::Word *>(bytes), buffers.query, state,
+                output};
+            heads.run_all(fits(b + 1) ? buffers.kv + blocks[b + 1].offset : nullptr);
+            continue;
+        }
+        for (size_t h = 0; h < shape.query_heads; ++h)
+            state[2 * h] = fits(b) ? -infinity : no_number, state[2 * h + 1] = fits(b) ? 0 : no_number;
+        for (size_t i = 0; i < columns; ++i) output[i] = fits(b) ? 0 : no_number;
     }
-    for (size_t h = 0; h < shape.query_heads; ++h)
-      state[2 * h] = fits(b) ? -infinity : no_number,
-                state[2 * h + 1] = fits(b) ? 0 : no_number;
-    for (size_t i = 0; i < columns; ++i)
-      output[i] = fits(b) ? 0 : no_number;
-  }
 }
 
-inline void attention(const AttentionBuffers &buffers,
-                      const device::attention_arguments &arguments) noexcept {
-  if (device::kv_shape_refused(arguments.shape))
-    return;
-  const auto run =
-      arguments.shape.element == HBF_ELEMENT_FP16   ? &attention_of<Fp16>
-      : arguments.shape.element == HBF_ELEMENT_BF16 ? &attention_of<Bf16>
-                                                    : &attention_of<Fp32>;
-  run(buffers, arguments);
+inline void attention(const AttentionBuffers &buffers, const device::attention_arguments &arguments) noexcept {
+    if (device::kv_shape_refused(arguments.shape)) return;
+    const auto run = arguments.shape.element == HBF_ELEMENT_FP16   ? &attention_of<Fp16>
+                     : arguments.shape.element == HBF_ELEMENT_BF16 ? &attention_of<Bf16>
+                                                                   : &attention_of<Fp32>;
+    run(buffers, arguments);
 }
 
 } // namespace HWY_NAMESPACE

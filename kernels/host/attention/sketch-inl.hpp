@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scores of key sketches, per instruction set: kernels/device/sketch_score.h in vectors, with its arithmetic and its order.
+#if defined(HBF_KERNELS_ATTENTION_SKETCH_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef HBF_KERNELS_ATTENTION_SKETCH_INL
+#undef HBF_KERNELS_ATTENTION_SKETCH_INL
+#else
+#define HBF_KERNELS_ATTENTION_SKETCH_INL
+#endif
+
+#include "float-inl.hpp"
+#include "sketch.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace hbf::kernels {
+namespace HWY_NAMESPACE {
+
+// One KV head's sketch of one block, for `heads` query heads that share it.
+template <size_t heads>
+struct SketchGroup {
+    const device::sketch_shape &shape;
+    uint32_t tokens;
+    const uint8_t *sketch;
+    const float *query;
+    float *result; // of the first head
+    Scores<heads> scores;
+    HWY_ALIGN float weight[heads][HBF_KV_MAX_DIM]; // query times step
+    float low[heads], error[heads];
+
+    template <class Stored>
+    HWY_ATTR void weigh() {
+        const Floats d;
+        const size_t dim = shape.kv.head_dim;
+        const auto *const lows = reinterpret_cast<const typename Stored::Word *>(sketch), *const steps = lows + dim;
+        const auto codes = hn::Set(d, static_cast<float>((1u << shape.bits) - 1));
+        for (size_t h = 0; h < heads; ++h) {
+            RowVector low_sum[row_vectors], wide_sum[row_vectors], round_sum[row_vectors];
+            for (size_t v = 0; v < row_vectors; ++v) low_sum[v] = wide_sum[v] = round_sum[v] = hn::Zero(d);
+            for (size_t i = 0; i < dim; i += row_size)
+                for (size_t v = 0; v < row_vectors; ++v) {
+                    const size_t at = i + v * row_lanes;
+                    const auto q = hn::LoadU(d, query + h * dim + at), size = hn::Abs(q);
+                    const auto from = Stored::load(lows + at), step = Stored::load(steps + at);
+                    hn::StoreU(hn::Mul(q, step), d, weight[h] + at);
+                    low_sum[v] = hn::MulAdd(q, from, low_sum[v]);
+                    wide_sum[v] = hn::MulAdd(size, step, wide_sum[v]);
+                    round_sum[v] = hn::MulAdd(size, hn::MulAdd(codes, step, hn::Abs(from)), round_sum[v]);
+                }
+            low[h] = sum_of_row(low_sum);
+            error[h] = device::sketch_error(sum_of_row(wide_sum), sum_of_row(round_sum), shape);
+        }
+    }
+
+    // Tiles side by side, so that sums do not wait for each other; a word holds channels from the lowest bits on.
+    template <uint32_t bits, size_t tiles>
+    HWY_INLINE HWY_ATTR void score_tiles(const uint32_t *codes, size_t tile) {
+        constexpr size_t in_word = 32 / bits;
+        const Floats d;
+        const WordTag words;
+        const hn::RebindToSigned<Floats> integers;
+        const size_t tile_words = shape.kv.head_dim / in_word * row_size;
+        const auto mask = hn::Set(words, (1u << bits) - 1);
+        RowVector sum[tiles][heads][row_vectors];
+        for (size_t t = 0; t < tiles; ++t)
+            for (size_t h = 0; h < heads; ++h)
+                for (size_t v = 0; v < row_vectors; ++v) sum[t][h][v] = hn::Set(d, low[h]);
+        for (size_t i = 0; i < shape.kv.head_dim; i += in_word) {
+            const uint32_t *const row = codes + tile * tile_words + i / in_word * row_size;
+            hn::Vec<WordTag> word[tiles][row_vectors];
+            for (size_t t = 0; t < tiles; ++t)
+                for (size_t v = 0; v < row_vectors; ++v) word[t][v] = hn::LoadU(words, row + t * tile_words + v * row_lanes);
+            for (size_t j = 0; j < in_word; ++j)
+                for (size_t t = 0; t < tiles; ++t)
+                    for (size_t v = 0; v < row_vectors; ++v) {
+                        const auto code = hn::ConvertTo(d, hn::BitCast(integers, hn::And(word[t][v], mask)));
+                        word[t][v] = hn::ShiftRight<bits>(word[t][v]);
+                        for (size_t h = 0; h < heads; ++h)
+                            sum[t][h][v] = hn::MulAdd(hn::Set(d, weight[h][i + j]), code, sum[t][h][v]);
+                    }
+        }
+        for (size_t t = 0; t < tiles; ++t) scores.put(sum[t], tile + t, tokens, shape.kv.scale);
+    }
+
+    template <uint32_t bits>
+    HWY_ATTR void score() {
+        constexpr size_t wide = row_vectors == 1 ? 2 : 1;
+        const auto *const codes = reinterpret_cast<const uint32_t *>(sketch + device::sketch_range_size(shape));
+        const size_t count = (tokens + row_size - 1) / row_size;
+        size_t tile = 0;
+        scores.begin();
+        for (; tile + wide <= count; tile += wide) score_tiles<bits, wide>(codes, tile);
+        for (; tile < count; ++tile) score_tiles<bits, 1>(codes, tile);
+        scores.to_weights(count);
+    }
+
+    HWY_ATTR void run() {
+        if (shape.kv.element == HBF_ELEMENT_FP16) weigh<Fp16>();
+        if (shape.kv.element == HBF_ELEMENT_BF16) weigh<Bf16>();
+        if (shape.kv.element == HBF_ELEMENT_FP32) weigh<Fp32>();
+        if (shape.bits == 2) score<2>();
+        if (shape.bits == 4) score<4>();
+        if (shape.bits == 8) score<8>();
+        for (size_t h = 0; h < heads; ++h) {
+            const bool known = error[h] < infinity && scores.max[h] > -infinity; // no comparison holds for NaN
+            result[3 * h] = known ? scores.max[h] : infinity;
+            result[3 * h + 1] = known ? scores.sum[h] : 1;
+            result[3 * h + 2] = known ? error[h] : infinity;
+        }
+    }
+};
+
+template <size_t heads>
+HWY_ATTR size_t sketch_heads(const device::sketch_shape &shape, uint32_t tokens, const uint8_t *block, const float *query,
+                             float *result, size_t head) {
+    const size_t kv_head = head / (shape.kv.query_heads / shape.kv.kv_heads);
+    SketchGroup<heads> group{shape,
+                             tokens,
+                             block + kv_head * device::sketch_head_size(shape),
+                             query + head * shape.kv.head_dim,
+                             result + 3 * head,
+                             {},
+                             {},
+                             {},
+                             {}};
+    group.run();
+    return heads;
+}
+
+inline void sketch_score(const SketchBuffers &buffers, const device::sketch_score_arguments &arguments) noexcept {
+    const device::sketch_shape shape = arguments.shape;
+    if (device::sketch_shape_refused(shape)) return;
+    const size_t shared = shape.kv.query_heads / shape.kv.kv_heads;
+    float *result = buffers.result;
+    for (uint32_t b = 0; b < arguments.block_count; ++b, result += 3 * size_t{shape.kv.query_heads}) {
+        const device::kv_block block = buffers.blocks[b];
+        const bool fits = device::kv_block_fits(block.offset, block.tokens, shape.kv, device::sketch_block_size(shape),
+                                                arguments.sketch_size);
+        for (size_t head = 0; head < shape.kv.query_heads;) {
+            if (!fits || block.tokens == 0) {
+                float *const of_head = result + 3 * head++;
+                of_head[0] = fits ? -infinity : infinity, of_head[1] = fits ? 0 : 1, of_head[2] = fits ? 0 : infinity;
+                continue;
+            }
+            const size_t left = shared - head % shared;
+            const auto run = left >= 4 ? &sketch_heads<4> : left >= 2 ? &sketch_heads<2> : &sketch_heads<1>;
+            head += run(shape, block.tokens, buffers.sketches + block.offset, buffers.query, result, head);
+        }
+    }
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace hbf::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif
