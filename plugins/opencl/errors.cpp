@@ -92,6 +92,10 @@ hbf_status error_status(cl_int code) noexcept {
     }
 }
 
+hbf_status end_status(cl_int code) noexcept {
+    return code == CL_OUT_OF_RESOURCES ? HBF_DEVICE_LOST : error_status(code);
+}
+
 void check(cl_int code, std::string_view what) {
     if (code != CL_SUCCESS) sdk::fail(error_status(code), fmt::format("{}: {}", what, error_text(code)));
 }

@@ -138,7 +138,7 @@ std::unique_ptr<Region> Tiers::make(const sdk::AllocRequest &request) {
     const uint64_t alignment = std::max(request.alignment, tier.alignment);
     const uint64_t bytes = (request.size + tier.granule - 1) / tier.granule * tier.granule;
     if (bytes > context_.facts.largest)
-        sdk::fail(HBF_UNSUPPORTED,
+        sdk::fail(HBF_EXHAUSTED,
                   fmt::format("{}: {} bytes in one piece are over the device's limit of {} (CL_DEVICE_MAX_MEM_ALLOC_SIZE): "
                               "take several regions",
                               tier.name, request.size, context_.facts.largest));

@@ -131,7 +131,7 @@ Lane::State Lane::look(Slot &slot, std::optional<sdk::Failure> &failure) {
         const Event &event = slot.events[i];
         const cl_int status = status_of(cl, event.event);
         if (status < CL_COMPLETE)
-            failure = sdk::Failure{error_status(status),
+            failure = sdk::Failure{end_status(status),
                                    fmt::format("command {} ({}) failed on the device: {}", event.command,
                                                name_of(event.kind), error_text(status)),
                                    event.region, event.region ? event.offset : HBF_NO_PLACE};
