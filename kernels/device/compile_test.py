@@ -2,6 +2,7 @@
 """compile.py says no where it must: to a kernel that does not compile, a table that is wrong, a compiler that is none."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -90,6 +91,27 @@ class Copy(unittest.TestCase):
         done = self.run_script('compile.py', '--target', 'sm_90', '--output', str(output), NVCC='/nowhere/nvcc')
         self.assertEqual((done.returncode, done.stderr), (1, 'sm_90: /nowhere/nvcc (from NVCC) is no program\n'))
         self.assertFalse(output.exists())
+
+    def test_the_kernel_of_the_documentation(self):
+        document = (HERE.parent.parent / 'docs' / 'internals.md').read_text()
+        blocks = re.findall(r'```c\n(.*?)```', document[document.index('## Adding a device kernel'):], re.DOTALL)
+        self.assertEqual(len(blocks), 2, 'the file and the line')
+        (self.folder / 'flip.h').write_text(blocks[0])
+        self.table.write_text(blocks[1])
+        kernels = compilers.Kernels(self.table)
+        self.assertEqual(kernels.names, ['flip'])
+        for check in [compilers.check_opencl, lambda these: compilers.check_host(['g++', 'clang++'], these)]:
+            try:
+                check(kernels)
+            except compilers.Absent as reason:
+                print(f'not tried: {reason}')
+        # The catalogue with it: nothing else needs to be told.
+        shutil.copy(HERE / 'catalogue.cpp', self.folder)
+        shutil.copy(HERE / 'catalogue.hpp', self.folder)
+        self.assertEqual(self.run_script('embed.py', '--output', str(self.folder / 'device_kernels.inc')).returncode, 0)
+        compilers.run(compilers.tool('', 'g++', 'clang++'), '-std=c++20', '-fsyntax-only', *compilers.STRICT,
+                      '-I', str(self.folder.parent.parent), '-I', str(HERE.parent.parent / 'core' / 'include'),
+                      str(self.folder / 'catalogue.cpp'))
 
     def run_script(self, name: str, *arguments: str, **environment: str):
         return subprocess.run([sys.executable, str(HERE / name), str(self.table), *arguments], capture_output=True, text=True,
