@@ -165,6 +165,18 @@ HBF_FUNCTION void sketch_score_phase(uint32_t phase, hbf_item item, HBF_GLOBAL u
 
 HBF_PHASED_KERNEL(sketch_score, 4)
 
+#ifdef HBF_ON_HOST
+template <class Sample>
+void sketch_score_sample(Sample &sample) {
+    /* Three blocks of 32 tokens, of which 32, 5 and 0 are there; two query heads a KV head. */
+    const sketch_shape shape = {{4, 2, 32, 32, HBF_ELEMENT_FP16, 0.18f}, 4, 0};
+    const uint32_t size = (uint32_t)sketch_block_size(shape);
+    sample.halves(3 * size / 2), sample.list({0, 0, 32, 0, size, 0, 5, 0, 2 * size, 0, 0, 0});
+    sample.reals(4 * 32), sample.random(3 * 4 * 3 * 4);
+    sample.arguments(sketch_score_arguments{3 * size, shape, 3, 0});
+}
+#endif
+
 HBF_DEVICE_END
 
 #endif
