@@ -13,6 +13,7 @@
 //     meet=N                       a build from a text waits until N have begun, by lines of `trace`
 //     binary=refuse|late|none      a program from a binary is refused when made, or when built; none are given out
 //     fail=clNAME:CODE:N,...       the N-th call of this function, and all later ones, return CODE
+//     die=clNAME                   this function crashes
 //     lost=CODE:N                  the N-th command, and all later ones, end with CODE
 //     trace=FILE                   gets a line a build ("source copy", "binary copy"), by all processes
 #pragma once
