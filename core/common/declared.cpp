@@ -19,6 +19,7 @@ ProbedDevice device_declared(const hbf_device_info &info) {
     device.pci_address = shown_text(info.pci_address);
     device.numa_node = info.numa_node;
     device.emulated = info.reality != HBF_REALITY_REAL;
+    device.on_cpu = (info.flags & HBF_DEVICE_ON_CPU) != 0;
     return device;
 }
 

@@ -26,6 +26,15 @@ TEST(Declared, OnlyWhatSaysItIsRealInADeviceThatSaysSoIsReal) {
     EXPECT_TRUE(tier_declared(0, tier, true).emulated);
 }
 
+TEST(Declared, CpusAreNoAccelerator) {
+    hbf_device_info device{};
+    EXPECT_FALSE(device_declared(device).on_cpu);
+    device.flags = ~HBF_DEVICE_ON_CPU; // what a later version may add
+    EXPECT_FALSE(device_declared(device).on_cpu);
+    device.flags = HBF_DEVICE_ON_CPU;
+    EXPECT_TRUE(device_declared(device).on_cpu);
+}
+
 TEST(Declared, WhatIsNotFilledIsNowhere) {
     const TierInfo tier = tier_declared(3, unfilled_tier(), false);
     EXPECT_EQ(tier.index, 3u);

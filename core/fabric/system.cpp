@@ -22,15 +22,9 @@ bool is_none_of_ours(const Candidate &candidate) {
            candidate.reason == Reason::denied_by_config || candidate.reason == Reason::not_in_allow_list;
 }
 
-// CPUs that a plugin offers beside accelerators of its own rank behind the devices of all others.
-bool is_deferred(const Candidate &candidate, const ProbedDevice &device) {
-    return device.on_cpu && !candidate.devices.front().on_cpu && !candidate.pinned;
-}
-
-// Opens the candidate's devices, but those that rank behind all others, or those only; what failed is put in words.
+// Opens the candidate's devices that serve; what failed is put in words.
 std::vector<std::string> open_candidate(const Candidate &candidate, const Selection &selection, const Config &config,
-                                        const std::filesystem::path &root, bool litmus, bool deferred,
-                                        std::vector<Device> &devices) {
+                                        const std::filesystem::path &root, bool litmus, std::vector<Device> &devices) {
     std::vector<std::string> failures;
     DeviceOptions options;
     options.options = config.plugin_options(candidate.name);
@@ -42,7 +36,7 @@ std::vector<std::string> open_candidate(const Candidate &candidate, const Select
     std::vector<std::optional<ProbedDevice>> wanted(candidate.devices.begin(), candidate.devices.end());
     if (wanted.empty()) wanted.emplace_back();
     for (const auto &one : wanted) {
-        if (one && (one->reason != Reason::selected || is_deferred(candidate, *one) != deferred)) continue;
+        if (one && one->reason != Reason::selected) continue;
         options.probed = one;
         options.device_id = one ? one->id : "";
         auto device = Device::open(candidate.plugin, options);
@@ -71,7 +65,7 @@ Result<std::vector<Device>> open_devices(Selection &selection, const Config &con
     for (Candidate &candidate : selection.candidates) {
         if (!is_selected(candidate)) continue;
         const size_t before = devices.size();
-        const auto failures = open_candidate(candidate, selection, config, root, litmus, false, devices);
+        const auto failures = open_candidate(candidate, selection, config, root, litmus, devices);
         candidate.stage = Stage::open;
         if (devices.size() == before) {
             candidate.reason = Reason::create_failed;
@@ -84,12 +78,6 @@ Result<std::vector<Device>> open_devices(Selection &selection, const Config &con
     }
     // Selected ones stay first, so that primary() is a plugin that did open.
     std::stable_partition(selection.candidates.begin(), selection.candidates.end(), is_selected);
-    for (Candidate &candidate : selection.candidates) {
-        if (!is_selected(candidate)) continue;
-        for (const std::string &failure : open_candidate(candidate, selection, config, root, litmus, true, devices))
-            selection.notes.push_back(
-                fmt::format("plugin {}: one of its devices did not open: {}", candidate.name, failure));
-    }
     if (!wanted_primary.empty()) {
         const auto failed =
             std::find_if(selection.candidates.begin(), selection.candidates.end(), [&](const Candidate &one) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/cache.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/loader/sha256.hpp"
@@ -37,6 +38,8 @@ void ProbeCache::store(const std::string &key, const ProbeRecord &record) const 
 bool ProbeCache::is_worth_keeping(const ProbeRecord &record) {
     // A warning tells of something passing (a folder in use, a limit): to be looked at again.
     if (!record.notes.empty()) return false;
+    const auto failed = [](const ProbedDevice &device) { return device.reason != Reason::selected; };
+    if (std::any_of(record.devices.begin(), record.devices.end(), failed)) return false;
     return record.reason == Reason::selected || record.reason == Reason::no_device || record.reason == Reason::driver_absent;
 }
 

@@ -8,7 +8,12 @@
 
 namespace hbf::loader {
 
-// Sorts `entries` into their final order and gives each viable one its reason: selected, outranked or duplicate_name.
+// The plugin's own order kept within each sort: those that open first, real before emulated, accelerators before CPUs.
+void rank_devices(std::vector<ProbedDevice> &devices);
+
+// Sorts `entries` into their final order and gives each viable one its reason, and each of its devices: selected, outranked
+// or duplicate_name. Beside a real device nothing emulated serves unless it is pinned, nor do this machine's CPUs through a
+// runtime made for devices: the same memory would count twice.
 void decide(std::vector<Entry> &entries);
 
 // An error naming the first pinned plugin that was not selected, with its reason.

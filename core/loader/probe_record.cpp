@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int cache_format = 1;
+constexpr int cache_format = 2;
 constexpr size_t longest_text = 1200; // a message of 1,024 bytes and what stands around it
 constexpr size_t most_notes = 17;     // those of the log, and that of what was printed
 constexpr std::array step_words = {"start", "load", "query", "probe", "create", "destroy"};
@@ -90,7 +90,11 @@ json to_json(const ProbedDevice &device) {
             {"pci_address", device.pci_address},
             {"numa_node", device.numa_node},
             {"emulated", device.emulated},
-            {"tiers", tiers}};
+            {"on_cpu", device.on_cpu},
+            {"reason", to_string(device.reason)},
+            {"detail", device.detail},
+            {"tiers", tiers},
+            {"kernels", device.kernels}};
 }
 
 ProbedDevice device_from(const json &in) {
@@ -101,7 +105,11 @@ ProbedDevice device_from(const json &in) {
     device.pci_address = text_at(in, "pci_address");
     in.at("numa_node").get_to(device.numa_node);
     in.at("emulated").get_to(device.emulated);
+    in.at("on_cpu").get_to(device.on_cpu);
+    device.reason = reason_from(in.at("reason").get_ref<const std::string &>()).value_or(Reason::probe_failed);
+    device.detail = text_at(in, "detail");
     for (const json &tier : in.at("tiers")) device.tiers.push_back(tier_from(tier));
+    for (const json &kernel : in.at("kernels")) device.kernels.push_back(printable(kernel.get_ref<const std::string &>()));
     return device;
 }
 

@@ -51,7 +51,7 @@ int compare_versions(std::string_view a, std::string_view b) {
 
 bool ranks_before(const RankKey &a, const RankKey &b) {
     const auto head = [](const RankKey &key) {
-        return std::tuple(key.pin_index, key.emulated, key.allow_index, -int64_t{key.priority});
+        return std::tuple(key.pin_index, key.emulated, key.allow_index, key.on_cpu, -int64_t{key.priority});
     };
     if (head(a) != head(b)) return head(a) < head(b);
     if (const int order = compare_versions(a.version, b.version); order != 0) return order > 0;

@@ -12,6 +12,7 @@ struct RankKey {
     size_t pin_index = 0;   // smaller is better, as for all indices
     bool emulated = false;  // real before emulated
     size_t allow_index = 0; // the user's own order in plugins.allow
+    bool on_cpu = false;    // accelerators, and the host itself, before what only makes the host look like one
     int priority = 0;       // of the manifest, higher is better
     std::string version;    // higher is better
     std::string name;       // alphabetical

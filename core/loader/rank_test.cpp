@@ -32,7 +32,7 @@ TEST(Rank, VersionsCompareAsNumbers) {
 }
 
 TEST(Rank, EachMemberDecidesBeforeThoseAfterIt) {
-    const RankKey base{5, true, 5, 0, "1.0", "m", 5};
+    const RankKey base{5, true, 5, true, 0, "1.0", "m", 5};
     const auto changed = [&](auto change) {
         RankKey key = base;
         change(key);
@@ -49,6 +49,10 @@ TEST(Rank, EachMemberDecidesBeforeThoseAfterIt) {
         }),
         changed([](RankKey &k) {
             k.allow_index = 1;
+            k.priority = -9;
+        }),
+        changed([](RankKey &k) {
+            k.on_cpu = false;
             k.priority = -9;
         }),
         changed([](RankKey &k) {
@@ -78,7 +82,7 @@ TEST(Rank, EachMemberDecidesBeforeThoseAfterIt) {
 TEST(Rank, TheOrderIsTotalWhateverTheStart) {
     std::vector<RankKey> keys;
     for (size_t i = 0; i < 40; ++i)
-        keys.push_back({i % 2, i % 3 == 0, i % 2, int(i % 4), i % 5 ? "1.0" : "1.1", i % 7 ? "a" : "b", i});
+        keys.push_back({i % 2, i % 3 == 0, i % 2, i % 4 == 1, int(i % 4), i % 5 ? "1.0" : "1.1", i % 7 ? "a" : "b", i});
     std::mt19937 random(1);
     std::vector<size_t> first;
     for (int round = 0; round < 50; ++round) {

@@ -73,9 +73,12 @@ void take_record(Entry &entry, const ProbeRecord &record, std::vector<std::strin
         candidate.version = record.version;
     }
     if (record.reason != Reason::selected) return entry.refuse({record.reason, record.detail});
+    if (record.devices.empty()) return entry.refuse({Reason::probe_failed, "its probe's answer names no device"});
     candidate.devices = record.devices;
-    const auto emulated = [](const ProbedDevice &device) { return device.emulated; };
-    entry.rank.emulated = std::all_of(candidate.devices.begin(), candidate.devices.end(), emulated);
+    rank_devices(candidate.devices);
+    const ProbedDevice &best = candidate.devices.front();
+    entry.rank.emulated = best.emulated;
+    entry.rank.on_cpu = best.on_cpu;
     entry.rank.version = candidate.version;
 }
 

@@ -9,14 +9,16 @@
 #include <fmt/format.h>
 
 #include "core/common/declared.hpp"
+#include "core/common/printable.hpp"
 #include "core/loader/text.hpp"
+#include "hbf/abi/kernels.h"
 #include "hbf/abi/queue.h"
 #include "hbf/abi/tier.h"
 
 namespace hbf::loader {
 namespace {
 
-constexpr uint32_t most_devices = 1024, most_tiers = 64;
+constexpr uint32_t most_devices = 1024, most_tiers = 64, most_kernels = 4096;
 constexpr size_t most_notes = 16;
 
 hbf_string view(std::string_view text) {
@@ -145,6 +147,25 @@ std::optional<std::string> read_tiers(const hbf_plugin &plugin, hbf_instance *in
     return std::nullopt;
 }
 
+// Names only: nothing is built for it.
+std::optional<std::string> read_kernels(const hbf_plugin &plugin, hbf_instance *instance, ProbedDevice &device) {
+    const auto *kernels = static_cast<const hbf_kernels_ext *>(plugin.get_extension(instance, view(HBF_EXT_KERNELS)));
+    if (!kernels) return std::nullopt;
+    if (kernels->struct_size < HBF_KERNELS_EXT_MIN_SIZE || !kernels->name || !kernels->find)
+        return fmt::format("its {} table is too short or lacks a function", HBF_EXT_KERNELS);
+    if (kernels->kernel_count > most_kernels)
+        return fmt::format("it says it has {} kernels; {} is the most", kernels->kernel_count, most_kernels);
+    for (uint32_t i = 0; i < kernels->kernel_count; ++i) {
+        hbf_string name{nullptr, 0};
+        ErrorBuffer error;
+        if (const hbf_status status = kernels->name(instance, i, &name, error.get()); status != HBF_OK)
+            return fmt::format("kernel {} has no name: {}", i, describe(status, error.message()));
+        if (!name.data || name.size == 0) return fmt::format("kernel {} has no name", i);
+        device.kernels.push_back(printable({name.data, name.size}));
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> try_device(const hbf_plugin &plugin, const Inputs &inputs, const SayStep &say,
                                       ProbedDevice &device) {
     hbf_create_in in = {};
@@ -161,6 +182,7 @@ std::optional<std::string> try_device(const hbf_plugin &plugin, const Inputs &in
     if (status != HBF_OK) return describe(status, error.message());
     if (!instance) return "create said ok and gave no instance";
     auto problem = read_tiers(plugin, instance, device);
+    if (!problem) problem = read_kernels(plugin, instance, device);
     say(ProbeStep::destroy);
     plugin.destroy(instance);
     return problem;
@@ -203,12 +225,17 @@ std::optional<Refusal> probe_and_try(const hbf_plugin &plugin, const ProbeReques
     for (const hbf_device_info &info : found) {
         if (auto refusal = take_device(info, request, record.devices)) return refusal;
     }
+    std::string problems; // one device that does not open takes none of the others out
+    bool serves = false;
     for (ProbedDevice &device : record.devices) {
-        if (auto problem = try_device(plugin, inputs, say, device)) {
-            return Refusal{Reason::create_failed, fmt::format("device {} cannot be opened: {}", device.id, *problem)};
-        }
+        const auto problem = try_device(plugin, inputs, say, device);
+        serves |= !problem;
+        if (!problem) continue;
+        device.reason = Reason::create_failed;
+        device.detail = *problem;
+        problems += fmt::format("{}device {} cannot be opened: {}", problems.empty() ? "" : "; ", device.id, *problem);
     }
-    return std::nullopt;
+    return serves ? std::nullopt : std::optional(Refusal{Reason::create_failed, problems});
 }
 
 } // namespace hbf::loader

@@ -47,7 +47,11 @@ Json device_json(const ProbedDevice &device) {
                          {"pci_address", device.pci_address},
                          {"numa_node", device.numa_node},
                          {"emulated", device.emulated},
-                         {"tiers", tiers}});
+                         {"on_cpu", device.on_cpu},
+                         {"reason", to_string(device.reason)},
+                         {"detail", device.detail},
+                         {"tiers", tiers},
+                         {"kernels", Json::array_of(device.kernels)}});
 }
 
 Json candidate_json(const Candidate &candidate) {

@@ -26,16 +26,31 @@ std::vector<Cell> tier_row(const TierInfo &tier) {
             {detail, tier.emulated || tier.degraded ? Colour::yellow : Colour::none}};
 }
 
+std::string device_words(const ProbedDevice &device) {
+    return printable(device.name) + (device.emulated ? ", emulated" : "") +
+           (device.on_cpu ? ", run by this machine's CPUs and no accelerator" : "");
+}
+
+std::string kernels_text(const ProbedDevice &device) {
+    std::string names;
+    for (const std::string &name : device.kernels) names += (names.empty() ? "" : ", ") + name;
+    return names.empty() ? names : fmt::format("    {} kernels, built when first used: {}\n", device.kernels.size(), names);
+}
+
 std::string device_text(const ProbedDevice &device) {
     std::string line = fmt::format("  {}  {}", device.id, device.name);
     if (!device.driver.empty()) line += ", driver " + device.driver;
     if (!device.pci_address.empty()) line += ", PCI " + device.pci_address;
     line = printable(line);
     if (device.emulated) line += "  " + coloured("[EMULATED]", Colour::yellow);
+    if (device.on_cpu) line += "  " + coloured("[THIS MACHINE'S CPUS]", Colour::yellow);
+    if (device.reason != Reason::selected)
+        line += "  " + coloured(std::string(to_string(device.reason)), Colour::red) + ": " + printable(device.detail);
     line += "\n";
     std::vector<std::vector<Cell>> rows;
     for (const TierInfo &tier : device.tiers) rows.push_back(tier_row(tier));
-    return line + format_table({"TIER", "KIND", "MEDIA", ">CAPACITY", ">NODE", "DETAIL"}, rows, "    ");
+    return line + format_table({"TIER", "KIND", "MEDIA", ">CAPACITY", ">NODE", "DETAIL"}, rows, "    ") +
+           kernels_text(device);
 }
 
 Colour colour_of(const Candidate &candidate) {
@@ -107,6 +122,14 @@ std::string report_explain(const Selection &selection) {
                         std::string(to_string(candidate.stage)),
                         {std::string(to_string(candidate.reason)), colour},
                         candidate.detail + "  [" + file_of(candidate) + "]"});
+        if (candidate.devices.size() < 2) continue; // one device, and its plugin's reason is its own
+        for (const ProbedDevice &device : candidate.devices)
+            rows.push_back(
+                {"  " + printable(device.id),
+                 "",
+                 "",
+                 {std::string(to_string(device.reason)), device.reason == Reason::selected ? colour : Colour::red},
+                 device.detail.empty() ? device_words(device) : printable(device.detail)});
     }
     return rows.empty() ? std::string() : format_table({"PLUGIN", "VERSION", "STAGE", "REASON", "DETAIL"}, rows) + "\n";
 }

@@ -53,7 +53,11 @@ struct ProbedDevice {
     std::string id, name, driver, pci_address;
     int numa_node = -1;
     bool emulated = false;
-    std::vector<TierInfo> tiers; // from the trial opening in the probe process; `available` as of then
+    bool on_cpu = false;              // this machine's CPUs do its work, through a runtime made for devices
+    std::vector<TierInfo> tiers;      // from the trial opening in the probe process; `available` as of then
+    std::vector<std::string> kernels; // names of those it can run; none was built
+    Reason reason = Reason::selected; // or why it does not serve although its plugin may: create_failed, outranked
+    std::string detail;
 };
 
 struct Candidate {
@@ -66,8 +70,8 @@ struct Candidate {
     Reason reason = Reason::not_a_plugin;
     std::string detail; // the sentence: what exactly, and the remedy
     bool probe_cached = false;
-    double probe_ms = 0; // wall time of the probe process, 0 if none ran
-    std::vector<ProbedDevice> devices;
+    double probe_ms = 0;                // wall time of the probe process, 0 if none ran
+    std::vector<ProbedDevice> devices;  // real before emulated, accelerators before CPUs, those that do not serve last
     const hbf_plugin *plugin = nullptr; // set when opened; valid for the life of the process
 };
 
