@@ -31,7 +31,7 @@ using integrity::Outcome;
 
 struct Options {
     integrity::CorruptionOptions test;
-    std::string device, plugin, inject, output;
+    std::string device, plugin, inject, output, verify = "auto";
     std::vector<std::string> plugin_options;
     double confidence = 0;
     uint64_t seed = 0;
@@ -154,6 +154,7 @@ int run_corruption_command(Options o) {
     CorruptionRun run;
     o.test.confidence = o.confidence / 100;
     o.test.seed = static_cast<uint32_t>(o.seed != 0 ? o.seed : std::random_device()() | 1u);
+    o.test.verify = *integrity::verify_by_from(o.verify); // the option knows the same words
     run.options = o.test;
     run.patterns = *patterns;
     run.inject = o.inject;
@@ -238,6 +239,10 @@ std::vector<Option> corruption_options(Options &o) {
          false, with, Offer::by_name, pattern_names},
         {"--seed", Number{&o.seed, 1, UINT32_MAX}, "N", "of the data, to repeat a run (default: random, printed)", false,
          with},
+        {"--verify", Choice{&o.verify, {"auto", "host", "kernel"}}, "host|kernel",
+         "who compares: the CPU, or the device by its own kernel wherever that reaches (default auto: the kernel where the "
+         "CPU has no address to look at)",
+         false, with},
         {"--inject", &o.inject, "FAULT", "plant faults: flip,p=1e-9 or stuck,bit=13 or drop-tail;stale,after=100 ...", false,
          with, Offer::by_name, fault_names},
         {"--no-self-test", &o.no_self_test, "", "do not plant faults before the start to see whether they would be found",
@@ -255,15 +260,18 @@ Command corruption_command() {
     command.name = "corruption";
     command.summary = "move test data between all tiers and look at every byte that arrives";
     command.description =
-        "Every pair of tiers, by the device's own copies: 30 seconds, each pair with every pattern in turn. A wrong\n"
-        "word is read again three times, its source is looked at, and what it holds is traced: old data, data of\n"
-        "another place, flipped bits. The end is not 'OK' but a bound: what error rate is excluded by what was\n"
-        "compared, and with which coverage.\n\n" +
+        "Every pair of tiers, by the device's own copies: 30 seconds, each pair with every pattern in turn. Memory\n"
+        "without a CPU address is written and compared by the device's own kernels where it has them, once these have\n"
+        "found a planted bit; each line says who compared, and what a kernel finds the host looks for. A wrong word is\n"
+        "read again three times, its source is looked at, and what it holds is traced: old data, data of another\n"
+        "place, flipped bits. The end is not 'OK' but a bound: what error rate is excluded by what was compared, and\n"
+        "with which coverage.\n\n" +
         pattern_help();
     command.examples = "  hbf corruption                                  30 seconds over all pairs of tiers\n"
                        "  hbf corruption --confidence 99.9 --rate 1e-12   until that is excluded; the time is said first\n"
                        "  hbf corruption --pairs 'dram0->hbf0' --time 600  one way, ten minutes\n"
                        "  hbf corruption --pattern bit_fade --idle 1800   what half an hour of rest does\n"
+                       "  hbf corruption --verify kernel                  at the speed of the device's memory\n"
                        "  hbf corruption --inject stuck,bit=13            what a stuck data line looks like";
     command.group = "Measure and test";
     command.exits = {{Exit::pass, "every byte compared was right; how much that excludes is said"},

@@ -38,6 +38,39 @@ Arena::Arena(const conformance::Instance &device, const std::vector<uint32_t> &t
     }
 }
 
+void Arena::verify_by(VerifyBy by, bool fill, uint32_t seed) {
+    if (by == VerifyBy::host) return;
+    const auto wanted = [&](uint32_t tier) { return by == VerifyBy::kernel || !device_->cpu_access(tier); };
+    if (std::none_of(places_.begin(), places_.end(), [&](const auto &place) { return wanted(place.tier); })) return;
+    pattern_ = std::make_unique<DevicePattern>(*device_, access_, *queue_);
+    if (!pattern_->why_not().empty()) {
+        if (device_->capabilities() & conformance::need::launch || by == VerifyBy::kernel)
+            notes_.push_back("verified by host: " + pattern_->why_not());
+        return;
+    }
+    for (const auto &place : places_) {
+        if (!wanted(place.tier)) continue;
+        const char *const name = device_->tier(place.tier).name;
+        if (!pattern_->reaches(place.tier)) {
+            notes_.push_back(fmt::format("{}: verified by host: kernels do not reach it", name));
+        } else if (const auto wrong = pattern_->prove(place.destination, seed); !wrong.empty()) {
+            notes_.push_back(
+                fmt::format("{}: verified by host: kernel pattern_verify/1 is not to be trusted: {}", name, wrong));
+        } else {
+            verified_.insert(place.tier);
+            if (fill && pattern_->can_fill() && !device_->cpu_access(place.tier)) filled_.insert(place.tier);
+        }
+    }
+}
+
+DevicePattern *Arena::verifier(uint32_t tier) const {
+    return verified_.count(tier) ? pattern_.get() : nullptr;
+}
+
+DevicePattern *Arena::filler(uint32_t tier) const {
+    return filled_.count(tier) ? pattern_.get() : nullptr;
+}
+
 const hbf_region_info &Arena::window() {
     if (!window_.region) window_ = regions_.make(device_->cpu_tier(), window_size);
     return window_;

@@ -7,9 +7,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "conformance/integrity/device_pattern.hpp"
 #include "conformance/integrity/pattern.hpp"
 #include "conformance/suite/bytes.hpp"
 #include "conformance/suite/case.hpp"
@@ -38,6 +40,14 @@ public:
     // of the plugin's is a conformance::Verdict.
     Arena(const conformance::Instance &device, const std::vector<uint32_t> &tiers, uint64_t bytes, uint64_t share = 8);
 
+    // Once, before the first route: who compares what arrives; until then it is the host. The device's kernels are tried out
+    // in every tier they are to be used in, and not used where they do not find what they must: notes() says so. `fill`:
+    // they also write the data of tiers without a CPU address.
+    void verify_by(VerifyBy by, bool fill, uint32_t seed);
+    DevicePattern *verifier(uint32_t tier) const; // nullptr: the host
+    DevicePattern *filler(uint32_t tier) const;   // nullptr: the host, by copies
+    const std::vector<std::string> &notes() const { return notes_; }
+
     const conformance::Instance &device() const { return *device_; }
     const std::vector<Place> &places() const { return places_; }
     const std::vector<std::string> &skipped() const { return skipped_; }
@@ -56,6 +66,9 @@ private:
     std::vector<std::string> skipped_;
     hbf_region_info window_{};
     std::map<hbf_region, Content> contents_;
+    std::unique_ptr<DevicePattern> pattern_;
+    std::set<uint32_t> verified_, filled_; // tiers
+    std::vector<std::string> notes_;
 };
 
 // Drops the CPU's copies of these lines, so that the next load comes from memory. Nothing where the CPU cannot be asked to.

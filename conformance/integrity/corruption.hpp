@@ -12,6 +12,7 @@
 
 #include <tl/expected.hpp>
 
+#include "conformance/integrity/device_pattern.hpp"
 #include "conformance/integrity/pattern.hpp"
 #include "conformance/integrity/tally.hpp"
 #include "conformance/suite/subject.hpp"
@@ -29,6 +30,7 @@ struct CorruptionOptions {
     double confidence = 0, rate = 0;   // 0.999 and 1e-13: go on until this rate is excluded; 0: not asked for
     double idle_s = 300;               // of bit_fade
     uint32_t seed = 1;
+    VerifyBy verify = VerifyBy::choice;
 };
 
 struct CorruptionHooks {

@@ -21,6 +21,7 @@ Json json_of(const PairTally &pair) {
     return Json::object({{"from", pair.from},
                          {"to", pair.to},
                          {"emulated", pair.emulated},
+                         {"verified_by", pair.verified_by},
                          {"region_bytes", pair.region_bytes},
                          {"bytes_compared", pair.bytes},
                          {"wrong_words", pair.wrong_words},
@@ -127,6 +128,10 @@ std::string corruption_json(const CorruptionRun &run, const std::vector<std::str
          {"incidents", tally.incidents},
          {"crc_checked", tally.crc_checked},
          {"crc_wrong", tally.crc_wrong},
+         {"verify", to_string(run.options.verify)},
+         {"kernel", Json::object({{"wrong_words", tally.kernel_wrong_words},
+                                  {"bits_0_to_1", Json::array_of(tally.kernel_up)},
+                                  {"bits_1_to_0", Json::array_of(tally.kernel_down)}})},
          {"verdict", tally.verdict()},
          {"bound", bound_text(tally.incidents, bits)}});
     auto bounds = Json::array();

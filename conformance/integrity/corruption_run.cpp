@@ -55,6 +55,14 @@ public:
                 used.push_back(tier);
         }
         Arena arena(device_, used, bytes, asked ? 3 : 8), small(device_, used, std::min(bytes / 4, witness_bytes));
+        for (auto *const one : {&arena, &small}) one->verify_by(options.verify, true, options.seed);
+        for (const auto &text : arena.notes()) run_.notes.push_back(text);
+        if (options.verify == VerifyBy::kernel && std::none_of(arena.places().begin(), arena.places().end(),
+                                                               [&](const auto &p) { return arena.verifier(p.tier); })) {
+            run_.trouble = "--verify kernel: " + (arena.notes().empty() ? "no tier to test" : arena.notes().front()) +
+                           "; without it the host compares";
+            return {};
+        }
         for (const auto &text : arena.skipped()) run_.notes.push_back("not tested: " + text);
         std::vector<Pair> pairs;
         for (const auto &[from, to] : *wanted) {

@@ -20,11 +20,13 @@ std::string pairs_table(const CorruptionRun &run) {
         rows.push_back({fmt::format("{} -> {}{}", pair.from, pair.to, pair.emulated ? " (emulated)" : ""),
                         fmt::format("{:.2f} GB", gb),
                         pair.seconds > 0 ? fmt::format("{:.2f} GB/s", gb / pair.seconds) : std::string("-"),
+                        "verified by " + pair.verified_by,
                         Cell(std::to_string(pair.wrong_words), pair.wrong_words ? Colour::red : Colour::green),
                         fmt::format("{} of {}, {:.2g} %", format_size(pair.reached), format_size(pair.capacity),
                                     100 * pair.coverage())});
     }
-    return format_table({"transfer", ">compared", ">rate", ">wrong words", ">coverage of the destination"}, rows);
+    return format_table({"transfer", ">compared", ">rate", "who compared", ">wrong words", ">coverage of the destination"},
+                        rows);
 }
 
 std::string counts(const std::map<std::string, uint64_t> &classes) {
@@ -68,6 +70,10 @@ std::string errors(const Tally &tally) {
                            tally.crc_checked);
     if (tally.wrong_words() == 0) return out;
     out += aggregates(tally);
+    if (tally.kernel_wrong_words)
+        out +=
+            fmt::format("  counted by the device's kernel: {} wrong words; places and causes are from the host's own look\n",
+                        tally.kernel_wrong_words);
     out += fmt::format("first errors of {} kept:\n", tally.records.size());
     for (size_t i = 0; i < std::min(tally.records.size(), shown_records); ++i)
         out += fmt::format("  {} s: {}\n", format_significant(tally.records[i].at_s, 3), to_string(tally.records[i]));

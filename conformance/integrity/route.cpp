@@ -12,6 +12,7 @@ namespace {
 using conformance::copy_command;
 
 constexpr uint64_t block_size = Arena::window_size;
+constexpr uint64_t kernel_block = uint64_t{64} << 20;  // bytes: a launch takes microseconds whatever it does
 constexpr uint64_t cached_below = uint64_t{256} << 20; // bytes: what caches could still hold is evicted before it is read
 
 std::byte *mapped(const hbf_region_info &region, uint64_t offset) {
@@ -29,15 +30,21 @@ Route::Route(Arena &arena, const Arena::Place &from, const Arena::Place &to, Tal
     pair.to = destination.name;
     pair.region_bytes = bytes_;
     pair.capacity = destination.capacity;
+    if (arena.verifier(to.tier)) pair.verified_by = "kernel";
     pair.emulated = source.reality != HBF_REALITY_REAL || destination.reality != HBF_REALITY_REAL;
     const auto found = std::find_if(tally.pairs.begin(), tally.pairs.end(),
                                     [&](const auto &p) { return p.from == pair.from && p.to == pair.to; });
     pair_ = found != tally.pairs.end() ? &*found : &tally.pairs.emplace_back(std::move(pair));
 }
 
-std::vector<Route::Range> Route::blocks(bool up) const {
+std::vector<Route::Range> Route::ranges(uint64_t each) const {
     std::vector<Range> out;
-    for (uint64_t at = 0; at < bytes_; at += block_size) out.push_back({at, std::min(block_size, bytes_ - at)});
+    for (uint64_t at = 0; at < bytes_; at += each) out.push_back({at, std::min(each, bytes_ - at)});
+    return out;
+}
+
+std::vector<Route::Range> Route::blocks(bool up) const {
+    auto out = ranges(block_size);
     if (!up) std::reverse(out.begin(), out.end());
     return out;
 }
@@ -48,6 +55,7 @@ void Route::fill(const hbf_region_info &region, const Datum &datum, uint64_t off
         arena_->access().publish(region, offset, size);
         return;
     }
+    if (auto *const kernel = arena_->filler(region.tier)) return kernel->fill(region, datum, offset, size, content);
     const auto &window = arena_->window();
     for (uint64_t done = 0; done < size; done += block_size) {
         const uint64_t piece = std::min(block_size, size - done);
@@ -111,7 +119,7 @@ bool Route::put(const Datum &datum) {
 }
 
 bool Route::look(const Datum &datum) {
-    for (const auto &range : blocks()) {
+    for (const auto &range : ranges(arena_->verifier(to_->tier) ? kernel_block : block_size)) {
         if (hooks_.stop()) return false;
         check(to_->destination, datum, range.offset, range.size, range.offset);
         pair_->reached = std::max(pair_->reached, range.offset + range.size);
@@ -124,7 +132,47 @@ bool Route::pass(const Datum &datum) {
     return put(datum) && look(datum);
 }
 
+void Route::compared(uint64_t size) {
+    pair_->bytes += size;
+    tally_->add_bits(8.0 * static_cast<double>(size));
+    hooks_.compared(size);
+}
+
 void Route::check(const hbf_region_info &region, const Datum &due, uint64_t offset, uint64_t size, uint64_t content) {
+    auto *const kernel = arena_->verifier(region.tier);
+    if (!kernel) {
+        check_here(region, due, offset, size, content);
+        return compared(size);
+    }
+    const auto found = kernel->verify(region, due, offset, size, content);
+    if (found.wrong_words != 0) {
+        tally_->kernel_wrong_words += found.wrong_words;
+        for (size_t bit = 0; bit < found.up.size(); ++bit) {
+            tally_->kernel_up[bit] += found.up[bit];
+            tally_->kernel_down[bit] += found.down[bit];
+        }
+        reader_ = "kernel, then ";
+        uint64_t seen = 0;
+        for (uint64_t done = 0; done < size; done += block_size)
+            seen += check_here(region, due, offset + done, std::min(block_size, size - done), content + done);
+        if (seen == 0) kernel_alone(region, due, found, content - offset);
+        reader_.clear();
+    }
+    compared(size);
+}
+
+// The kernel read what is not there when the host looks: a read that went wrong, and no less an error for it.
+void Route::kernel_alone(const hbf_region_info &region, const Datum &due, const DeviceFindings &found, uint64_t shift) {
+    const WrongWord word{found.first_offset + shift, found.expected, found.actual};
+    tally_->lanes.add(found.first_offset, word.expected, word.actual);
+    tally_->wrong_bytes += wrong_bytes_in(word.expected, word.actual);
+    ++tally_->incidents;
+    ++pair_->wrong_words;
+    locate(region, due, {word}, shift, reinterpret_cast<const std::byte *>(&word.actual), found.first_offset, word_size);
+}
+
+uint64_t Route::check_here(const hbf_region_info &region, const Datum &due, uint64_t offset, uint64_t size,
+                           uint64_t content) {
     const std::byte *bytes = mapped(region, offset);
     if (bytes) {
         arena_->access().refresh(region, offset, size);
@@ -159,9 +207,7 @@ void Route::check(const hbf_region_info &region, const Datum &due, uint64_t offs
         pair_->wrong_words += count;
         locate(region, due, wrong, shift, bytes, offset, size);
     }
-    pair_->bytes += size;
-    tally_->add_bits(8.0 * static_cast<double>(size));
-    hooks_.compared(size);
+    return count;
 }
 
 } // namespace hbf::integrity

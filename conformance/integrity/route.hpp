@@ -46,14 +46,20 @@ private:
         uint64_t offset, size;
     };
     std::vector<Range> blocks(bool up = true) const;
+    std::vector<Range> ranges(uint64_t each) const;
     void fill(const hbf_region_info &region, const Datum &datum, uint64_t offset, uint64_t size, uint64_t content);
     void fill(const hbf_region_info &region, const Datum &datum, Range range) {
         fill(region, datum, range.offset, range.size, range.offset);
     }
     uint64_t submit_copy(const Range &range, std::vector<uint32_t> &crc);
     void check_crc(const Datum &datum, const Range &range, const std::vector<uint32_t> &crc);
-    // `content`: logical address of the bytes at `offset`.
+    // `content`: logical address of the bytes at `offset`. By the device's kernel where the arena says so; what it finds,
+    // the host looks for.
     void check(const hbf_region_info &region, const Datum &due, uint64_t offset, uint64_t size, uint64_t content);
+    uint64_t check_here(const hbf_region_info &region, const Datum &due, uint64_t offset, uint64_t size,
+                        uint64_t content); // by the host, at most a block; how many words are wrong
+    void kernel_alone(const hbf_region_info &region, const Datum &due, const DeviceFindings &found, uint64_t shift);
+    void compared(uint64_t size);
     void locate(const hbf_region_info &region, const Datum &due, const std::vector<WrongWord> &wrong, uint64_t shift,
                 const std::byte *bytes, uint64_t offset, uint64_t size);
     uint64_t load_word(const hbf_region_info &region, uint64_t offset);
@@ -67,6 +73,7 @@ private:
     uint64_t bytes_;
     Arena::Content *content_; // of the destination
     size_t repeats_ = 0;
+    std::string reader_;                       // who saw the wrong word first, when it was not the host
     static constexpr size_t most_located = 16; // words of one check that are looked into
 };
 

@@ -43,7 +43,7 @@ void Route::locate(const hbf_region_info &region, const Datum &due, const std::v
         record.datum = due;
         record.from = pair_->from;
         record.to = pair_->to;
-        record.agent = region.address ? fmt::format("cpu {}", sched_getcpu()) : "dma";
+        record.agent = reader_ + (region.address ? fmt::format("cpu {}", sched_getcpu()) : "dma");
         record.region = region.region;
         record.offset = word.address - shift;
         if (region.address) record.cpu_address = reinterpret_cast<uintptr_t>(region.address) + record.offset;

@@ -57,6 +57,7 @@ struct PairTally {
     uint64_t wrong_words = 0;
     double seconds = 0;
     bool emulated = false;
+    std::string verified_by = "host"; // or "kernel": of the destination's device
     double coverage() const { return capacity ? static_cast<double>(reached) / static_cast<double>(capacity) : 0; }
 };
 
@@ -72,7 +73,10 @@ public:
     uint64_t crc_checked = 0, crc_wrong = 0; // pieces whose checksum by the engine was looked at
     std::map<std::string, uint64_t> classes; // wrong words whose origin was looked for, by fault class
     std::array<uint64_t, 3> rereads{};       // records by Reread
-    std::map<int64_t, uint64_t> distances;   // misplaced: where it was found less where it belongs
+    // What the device's kernels counted, before the host looked for itself: by place in the 8-byte word.
+    uint64_t kernel_wrong_words = 0;
+    std::array<uint64_t, 64> kernel_up{}, kernel_down{};
+    std::map<int64_t, uint64_t> distances; // misplaced: where it was found less where it belongs
 
     void add_bits(double bits) { bits_ += bits; }
     double bits_compared() const { return bits_; }

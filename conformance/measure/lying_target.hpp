@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "conformance/measure/target.hpp"
@@ -75,6 +76,8 @@ public:
         return {};
     }
 
+    Result<ReadFindings> take_findings() override { return std::exchange(findings_, {}); }
+
     void close_gate() override { gate_closed_ = early || holds > 0; }
 
     std::optional<Clock::time_point> open_gate() override {
@@ -101,6 +104,7 @@ private:
         const auto *from = src.bytes.data() + move.src_offset;
         if (delay.count() > 0) std::this_thread::sleep_for(delay);
         if (lies && lie == Lie::drop_write) return;
+        if (move.work == Work::kernel_read) return read(move, src.bytes.data(), lies);
         if (lies && lie == Lie::stale) from = src.old.data() + move.src_offset;
         std::memcpy(to, from, move.size);
         const bool marked = move.dst_offset <= target_offset_ && target_offset_ < move.dst_offset + move.size;
@@ -111,11 +115,23 @@ private:
         if (lie == Lie::misplace) std::memcpy(there, src.bytes.data(), 65536);
     }
 
+    void read(const Move &move, std::byte *bytes, bool lies) {
+        if (lies && lie == Lie::flip_bit && move.src_offset == 0) bytes[target_offset_] ^= std::byte{0x08};
+        const auto found = kernels::pattern_verify(bytes + move.src_offset, move.size, move.key, move.src_offset);
+        findings_.checked_words += move.size / 8;
+        if (found.wrong_words == 0) return;
+        findings_.wrong_words += found.wrong_words;
+        findings_.first_offset = move.src_offset + found.first_offset;
+        findings_.expected = found.expected;
+        findings_.actual = found.actual;
+    }
+
     Memory &of(Region region) { return memory_->memories_[region.slot - 1]; }
 
     LyingTarget *memory_ = this;
     std::vector<Memory> memories_;
     std::vector<Move> held_;
+    ReadFindings findings_;
     uint64_t value_ = 0;
     uint64_t target_offset_ = 3 * 65536 + 128;
     bool gate_closed_ = false;

@@ -3,20 +3,33 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "conformance/measure/shuffle.hpp"
 
 namespace hbf::measure {
+namespace {
+
+// Of a second input: as far from the first as the buffer allows, so that no cache serves both.
+uint64_t half_away(uint64_t offset, uint64_t size, uint64_t bytes) {
+    const uint64_t half = bytes / 2 / 8 * 8;
+    return offset >= half ? offset - half : std::min(offset + half, (bytes - size) / 8 * 8);
+}
+
+} // namespace
 
 Transfer::Transfer(Target &target, const Buffer &src, const Buffer &dst, const Buffer &staging, uint64_t bytes,
-                   const BatchPlan &plan, uint32_t depth, uint32_t seed, Order order)
+                   const BatchPlan &plan, uint32_t depth, uint32_t seed, Order order, Work work)
     : target_(target), data_(target, staging), src_(src), dst_(dst), bytes_(bytes), plan_(plan), depth_(std::max(1u, depth)),
-      seed_(seed), order_(order) {
+      seed_(seed), order_(order), work_(work) {
+    if (work != Work::copy) bytes_ -= bytes_ % 8;
     if (order != Order::in_place) bytes_ -= bytes_ % plan.op_size; // blocks of one size, so that any can stand for another
     const auto block = shuffled(bytes_ / plan.op_size, seed);
     for (uint64_t at = 0, i = 0; at < bytes_; at += plan.op_size, ++i) {
         const uint64_t from = order == Order::gather ? block[i] * plan.op_size : at;
         const uint64_t to = order == Order::scatter ? block[i] * plan.op_size : at;
-        moves_.push_back({dst.region, to, src.region, from, std::min(plan.op_size, bytes_ - at)});
+        const uint64_t size = std::min(plan.op_size, bytes_ - at);
+        moves_.push_back({dst.region, to, src.region, from, size, work, half_away(from, size, bytes_), {}});
     }
     values_.reserve(plan.batches);
 }
@@ -24,6 +37,11 @@ Transfer::Transfer(Target &target, const Buffer &src, const Buffer &dst, const B
 Result<> Transfer::refresh() {
     ++generation_;
     if (auto written = data_.write(src_, key(false), bytes_); !written) return written;
+    if (work_ == Work::kernel_read) {
+        for (auto &move : moves_) move.key = key(false);
+        if (auto earlier = target_.take_findings(); !earlier) return tl::unexpected(earlier.error());
+        return {};
+    }
     return data_.write(dst_, key(true), bytes_);
 }
 
@@ -64,6 +82,8 @@ Result<double> Transfer::pass() {
     if (generation_ == 0) {
         if (auto ready = refresh(); !ready) return tl::unexpected(ready.error());
     }
+    if (work_ == Work::kernel_read) // of earlier passes, which nobody asks for
+        if (auto earlier = target_.take_findings(); !earlier) return tl::unexpected(earlier.error());
     return timed(1).map([](const Sample &s) { return s.wall_seconds; });
 }
 
@@ -75,7 +95,29 @@ Result<Sample> Transfer::time_sample() {
     return timed(passes_);
 }
 
+// The kernel's word for it, which counts only if it has looked at every word of every pass.
+Result<> Transfer::check_read(Sample &sample) {
+    const auto found = target_.take_findings();
+    if (!found) return tl::unexpected(found.error());
+    if (found->checked_words != sample_bytes() / 8)
+        return fail(Code::internal, fmt::format("the kernel says that it looked at {} words; they were {}",
+                                                found->checked_words, sample_bytes() / 8));
+    if (found->wrong_words == 0) return {};
+    Mismatch wrong;
+    wrong.offset = found->first_offset;
+    const bool low = static_cast<uint32_t>(found->expected) != static_cast<uint32_t>(found->actual);
+    wrong.offset += low ? 0 : 4;
+    wrong.expected = static_cast<uint32_t>(low ? found->expected : found->expected >> 32);
+    wrong.actual = static_cast<uint32_t>(low ? found->actual : found->actual >> 32);
+    wrong.wrong_words = found->wrong_words;
+    wrong.checked_words = found->checked_words;
+    wrong.guess = guess_cause(key(false), src_.size, wrong.offset, wrong.expected, wrong.actual);
+    sample.mismatch = wrong;
+    return {};
+}
+
 Result<> Transfer::check_sample(Sample &sample) {
+    if (work_ == Work::kernel_read) return check_read(sample);
     auto checked = order_ == Order::in_place ? data_.check(dst_, key(false), 0, bytes_) : check_moves(moves_);
     if (!checked) return tl::unexpected(checked.error());
     sample.mismatch = std::move(*checked);

@@ -2,6 +2,7 @@
 // One transfer, src -> executor -> dst, run again and again: prepare, gate, time, check.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "conformance/measure/data.hpp"
@@ -29,7 +30,7 @@ enum class Order : uint8_t {
 class Transfer {
 public:
     Transfer(Target &target, const Buffer &src, const Buffer &dst, const Buffer &staging, uint64_t bytes,
-             const BatchPlan &plan, uint32_t depth, uint32_t seed, Order order = Order::in_place);
+             const BatchPlan &plan, uint32_t depth, uint32_t seed, Order order = Order::in_place, Work work = Work::copy);
 
     Result<double> pass();   // for warm-up: moves all once, unchecked; seconds taken
     Result<Sample> sample(); // fresh data, poisoned destination, timed copies, whole destination checked
@@ -42,7 +43,11 @@ public:
     // Copies of one granule, each timed from submit until its bytes can be read. Checked as a sample is.
     Result<std::optional<Mismatch>> latencies(const LatencyPlan &plan, Latency &out);
 
-    void set_passes(uint32_t passes) { passes_ = passes; } // times a sample moves all bytes
+    // Times a sample moves all bytes; what a kernel reads at most as often as its findings can be kept.
+    void set_passes(uint32_t passes) {
+        passes_ =
+            work_ == Work::kernel_read ? std::clamp(most_reads / static_cast<uint32_t>(moves_.size()), 1u, passes) : passes;
+    }
     uint64_t sample_bytes() const { return bytes_ * passes_; }
     uint64_t bytes() const { return bytes_; }
     const Buffer &src() const { return src_; }
@@ -53,6 +58,7 @@ private:
     Result<Sample> timed(uint32_t passes);
     kernels::PatternKey key(bool poison) const { return {seed_, generation_, poison}; }
 
+    Result<> check_read(Sample &sample);
     Result<std::optional<Mismatch>> check_moves(std::span<const Move> moves);
 
     Target &target_;
@@ -62,6 +68,7 @@ private:
     BatchPlan plan_;
     uint32_t depth_, seed_, generation_ = 0, passes_ = 1;
     Order order_;
+    Work work_;
     std::vector<Move> moves_;
     std::vector<uint64_t> values_;
 };

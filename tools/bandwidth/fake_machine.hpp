@@ -37,6 +37,7 @@ public:
     measure::LyingTarget target;
     measure::LyingTarget other_lane{&target}; // a second queue over the same memory
     std::string pci;
+    std::vector<std::string> known_kernels;
     int allocated = 0;
     std::vector<Pages> asked; // of each allocation
 
@@ -54,6 +55,7 @@ public:
         return lane < 2 ? &target : &other_lane;
     }
     std::string executor_name(size_t) const override { return "fake queue"; }
+    std::vector<std::string> kernels(size_t) const override { return known_kernels; }
     std::vector<std::string> pci_addresses(size_t) const override {
         return pci.empty() ? std::vector<std::string>{} : std::vector<std::string>{pci};
     }

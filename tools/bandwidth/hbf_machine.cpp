@@ -60,7 +60,7 @@ public:
             queue = dev.create_queue({shape.depth, shape.commands + 1});
         }
         if (!queue) return tl::unexpected(queue.error());
-        auto target = std::make_unique<HbfTarget>(system_.devices(), std::move(*queue), stop_);
+        auto target = std::make_unique<HbfTarget>(system_.devices(), dev, std::move(*queue), stop_);
         for (const auto &place : places_) {
             if (lane != 0 || place.device != device || is_storage(place.tier)) continue;
             target->make_gate(dev, place.tier.index);
@@ -72,6 +72,10 @@ public:
 
     std::string executor_name(size_t device) const override {
         return fmt::format("{} queue", system_.devices()[device].plugin_name());
+    }
+
+    std::vector<std::string> kernels(size_t device) const override {
+        return system_.devices()[device].kernels().value_or(std::vector<std::string>());
     }
 
     std::vector<std::string> pci_addresses(size_t device) const override {

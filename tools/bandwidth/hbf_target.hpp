@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace hbf::tools::bandwidth {
 
 class HbfTarget : public measure::Target {
 public:
-    HbfTarget(std::vector<Device> &devices, Queue queue, std::function<bool()> stop);
+    // `own`: one of `devices`, whose queue it is.
+    HbfTarget(std::vector<Device> &devices, Device &own, Queue queue, std::function<bool()> stop);
     ~HbfTarget() override;
 
     // A gate needs a second queue and a region of `device` to fill. Without it (refused, or the device works inline) samples
@@ -25,14 +27,22 @@ public:
     uint64_t completed() override { return queue_.completed(); }
     Result<> wait(uint64_t value) override;
     Result<> written_by_cpu(const measure::Buffer &buffer, uint64_t offset, uint64_t size) override;
+    Result<measure::ReadFindings> take_findings() override;
     void close_gate() override;
     std::optional<measure::Clock::time_point> open_gate() override;
 
 private:
     Result<> wait_on(Queue &queue, uint64_t value);
+    Result<> launch(const measure::Move &move);
+    Result<Kernel> kernel_for(measure::Work work);
+    Result<> make_results();
 
     std::vector<Device> &devices_;
+    Device &own_;
     Queue queue_;
+    std::map<measure::Work, Kernel> kernels_; // found at first use
+    RegionInfo results_;                      // of kernels that read, a slot a launch
+    uint32_t reads_ = 0;                      // slots in use
     std::function<bool()> stop_;
     Batch batch_;
 

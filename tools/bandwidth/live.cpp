@@ -30,7 +30,9 @@ std::vector<int> cpus_of_node(const Inventory &inventory, int node) {
     return out.empty() ? allowed : out;
 }
 
+// Of what CPUs could do in the place of a copy engine; what a kernel does is no copy, or not of their kind.
 void add_references(Live &live, Teams &teams) {
+    if (live.row.spec.work != measure::Work::copy) return;
     if (live.transfer->src().address == nullptr || live.transfer->dst().address == nullptr) return;
     auto &team = teams[live.cpus];
     if (!team) team = std::make_shared<measure::ReferenceTeam>(live.cpus);
@@ -142,11 +144,15 @@ void open(Live &live, Machine &machine, Workbench &bench, const Options &options
     row.depth =
         spec.depth != 0 ? std::min(spec.depth, shape.depth) : std::min(shape.depth, static_cast<uint32_t>(options.depth));
     const auto commands = spec.batch_ops != 0 ? std::min(spec.batch_ops, shape.commands) : shape.commands;
-    const auto plan =
-        measure::plan_batches(row.bytes, spec.op_size != 0 ? spec.op_size : options.op_size, row.depth, commands);
+    // One launch reads all of it, so that what it found is kept once a pass.
+    const uint64_t op_size = spec.work == measure::Work::kernel_read ? row.bytes
+                             : spec.op_size != 0                     ? spec.op_size
+                                                                     : options.op_size;
+    const auto plan = measure::plan_batches(row.bytes, op_size, row.depth, commands);
     row.op_size = plan.op_size;
     row.batch_ops = plan.batch_ops;
-    live.transfer.emplace(**target, pair->src, pair->dst, pair->staging, row.bytes, plan, row.depth, seed, spec.order);
+    live.transfer.emplace(**target, pair->src, pair->dst, pair->staging, row.bytes, plan, row.depth, seed, spec.order,
+                          spec.work);
     row.bytes = live.transfer->bytes();
     if (spec.direction == RowSpec::Direction::alone) add_references(live, teams);
 }
@@ -165,7 +171,8 @@ void sample(Live &live, Machine &machine) {
 void measure_latency(Live &live, const Options &options) {
     auto &row = live.row;
     measure::LatencyPlan plan;
-    const bool of_tier = row.spec.op_size == 0 && row.spec.direction == RowSpec::Direction::alone;
+    const bool of_tier =
+        row.spec.op_size == 0 && row.spec.work == measure::Work::copy && row.spec.direction == RowSpec::Direction::alone;
     if (!live.active() || !of_tier || row.bytes < 2 * plan.granule) return;
     bind(live, options);
     auto run = [&](const std::string &name) {

@@ -39,6 +39,8 @@ public:
     // others are for what runs at the same time, each from a thread of its own.
     virtual Result<measure::Target *> executor(size_t device, size_t lane, QueueShape &shape) = 0;
     virtual std::string executor_name(size_t device) const = 0; // "host queue"
+    // Names of the kernels its processors can run; nothing is built for it.
+    virtual std::vector<std::string> kernels(size_t) const { return {}; }
     virtual std::vector<std::string> pci_addresses(size_t device) const = 0;
 };
 

@@ -31,6 +31,22 @@ void add_pair(std::vector<RowSpec> &rows, size_t a, size_t b) {
     rows.push_back({.src = a, .dst = b, .what = "sum of both directions", .direction = Direction::both});
 }
 
+// By the kernels that the device of both places has.
+std::vector<RowSpec> kernel_rows(const Machine &machine, size_t src, size_t dst) {
+    const Place &from = machine.places()[src], &to = machine.places()[dst];
+    if (from.device != to.device || !from.tier.device_access || !to.tier.device_access) return {};
+    const auto known = machine.kernels(from.device);
+    std::vector<RowSpec> rows;
+    for (const auto work : {measure::Work::kernel_copy, measure::Work::kernel_triad, measure::Work::kernel_read}) {
+        if (std::find(known.begin(), known.end(), kernel_of(work)) == known.end()) continue;
+        if (work == measure::Work::kernel_read && src != dst) continue;
+        rows.push_back({.src = src, .dst = dst, .work = work});
+        if (work == measure::Work::kernel_triad) rows.back().what = "reads two streams, writes one";
+        if (work == measure::Work::kernel_read) rows.back().what = "reads only";
+    }
+    return rows;
+}
+
 template <class Known>
 tl::unexpected<std::string> unknown(const char *what, const std::string &name, const Known &known) {
     return tl::unexpected(
@@ -42,6 +58,20 @@ tl::unexpected<std::string> unknown(const char *what, const std::string &name, c
 bool is_storage(const TierInfo &tier) {
     return !tier.cpu_access && !tier.device_access &&
            (tier.media == HBF_MEDIA_BLOCK || tier.media == HBF_MEDIA_FILE || tier.media == HBF_MEDIA_OBJECT);
+}
+
+std::string_view kernel_of(measure::Work work) {
+    switch (work) {
+    case measure::Work::copy:
+        return "";
+    case measure::Work::kernel_copy:
+        return "copy/1";
+    case measure::Work::kernel_triad:
+        return "triad/1";
+    case measure::Work::kernel_read:
+        return "pattern_verify/1";
+    }
+    return "";
 }
 
 std::string kind_name(TierKind kind) {
@@ -134,7 +164,9 @@ tl::expected<std::vector<RowSpec>, std::string> choose_rows(const Machine &machi
             }
         } else if (options.matrix) {
             for (size_t j = 0; j < places.size(); ++j) {
-                if (wanted[j] && on_device(places[j])) add({i, j});
+                if (!wanted[j] || !on_device(places[j])) continue;
+                add({i, j});
+                for (auto &row : kernel_rows(machine, i, j)) add(std::move(row));
             }
         } else if (!is_storage(places[i].tier)) {
             add({i, i});

@@ -21,6 +21,7 @@ struct RowSpec {
     uint32_t depth = 0;      // batches in flight, 0: as asked for
     uint32_t batch_ops = 0;  // copies in a batch at most, 0: what the queue takes
     measure::Order order = measure::Order::in_place;
+    measure::Work work = measure::Work::copy; // by the copy engine, or by a kernel of the device
     int executor_node = -1; // NUMA node of the submitting thread and of the reference copies, -1: that of the memory
     // Rows of a pair that runs in both directions at once stand together: forward, backward, both.
     enum class Direction : uint8_t { alone, forward, backward, both } direction = Direction::alone;
@@ -32,11 +33,13 @@ std::string kind_name(TierKind kind);   // "hbm"
 std::string media_name(uint32_t media); // "DRAM"
 std::string label(const Machine &machine, size_t place); // "dram0 (hbm, DRAM, node 0)"
 
+std::string_view kernel_of(measure::Work work); // "copy/1"; "" for the copy engine
+
 std::vector<RowSpec> executor_rows(const Machine &machine, const std::vector<RowSpec> &rows); // each row from each node
 
 // Memory tiers copy within themselves; storage is written from and read into the first memory tier of its device. With
-// `matrix` every ordered pair, with `bidirectional` every pair of two tiers in both directions at once. The error names an
-// unknown tier or device, with the nearest known one.
+// `matrix` every ordered pair, also by the kernels of the device that reach both; with `bidirectional` every pair of two
+// tiers in both directions at once. The error names an unknown tier or device, with the nearest known one.
 tl::expected<std::vector<RowSpec>, std::string> choose_rows(const Machine &machine, const Options &options);
 
 } // namespace hbf::tools::bandwidth

@@ -70,7 +70,9 @@ private:
         const auto &dst = machine_.places()[row.spec.dst];
         row.src = label(machine_, row.spec.src);
         row.dst = label(machine_, row.spec.dst);
-        row.executor = machine_.executor_name(src.device);
+        row.executor = row.spec.work == measure::Work::copy
+                           ? machine_.executor_name(src.device)
+                           : fmt::format("{} kernel {}", src.device_name, kernel_of(row.spec.work));
         row.emulated = src.emulated || dst.emulated || src.tier.emulated || dst.tier.emulated;
         row.storage = is_storage(src.tier) || is_storage(dst.tier);
         if (stopped()) return give_up(live, Error{Code::cancelled, "interrupted before it was measured"});

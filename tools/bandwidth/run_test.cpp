@@ -150,6 +150,49 @@ TEST(Rows, TiersByNameKindAndMatrix) {
     EXPECT_EQ(choose_rows(machine, options)->size(), 4u);
 }
 
+TEST(Rows, TheMatrixHasARowForEachKernelThatReachesBothTiers) {
+    FakeMachine machine;
+    Options options;
+    options.matrix = true;
+    machine.known_kernels = {"crc32c/1", "copy/1", "triad/1", "pattern_verify/1"};
+    const auto rows = *choose_rows(machine, options);
+    EXPECT_EQ(rows.size(), 9u + 4 * 2 + 2) << "not into or out of storage; what reads only has no second tier";
+    EXPECT_EQ(rows[0], (RowSpec{0, 0}));
+    EXPECT_EQ(rows[1].work, measure::Work::kernel_copy);
+    EXPECT_EQ(rows[2].work, measure::Work::kernel_triad);
+    machine.known_kernels = {"copy/1"};
+    EXPECT_EQ(choose_rows(machine, options)->size(), 9u + 4);
+    options.matrix = false;
+    EXPECT_EQ(choose_rows(machine, options)->size(), 4u) << "beside the tiers' own rows there are none";
+}
+
+TEST(Rows, OfKernelsAreNamedMeasuredAndVerifiedAsTheOthers) {
+    FakeMachine machine;
+    machine.places_.resize(1);
+    machine.known_kernels = {"copy/1", "triad/1", "pattern_verify/1"};
+    Options options = quick();
+    options.matrix = true;
+    auto run = measure_rows(machine, *choose_rows(machine, options), options, {});
+    ASSERT_EQ(run.rows.size(), 4u);
+    EXPECT_EQ(run.rows[0].executor, "fake queue");
+    EXPECT_EQ(run.rows[1].executor, "host kernel copy/1");
+    EXPECT_EQ(run.rows[2].executor, "host kernel triad/1");
+    EXPECT_EQ(run.rows[3].executor, "host kernel pattern_verify/1");
+    EXPECT_NE(transfer_name(run.rows[2]).find("reads two streams, writes one"), std::string::npos);
+    for (const auto &row : run.rows) EXPECT_EQ(row.status, Status::pass) << row.reason;
+    EXPECT_FALSE(run.rows[0].latencies.empty());
+    EXPECT_TRUE(run.rows[1].latencies.empty()) << "a latency is of the queue's copies";
+
+    machine.target.lie = measure::Lie::flip_bit;
+    run = measure_rows(machine, *choose_rows(machine, options), options, {});
+    for (const auto &row : run.rows) EXPECT_EQ(row.status, Status::fail) << row.executor;
+
+    machine.target.lie = measure::Lie::drop_write;
+    run = measure_rows(machine, *choose_rows(machine, options), options, {});
+    EXPECT_EQ(run.rows[1].status, Status::fail);
+    EXPECT_EQ(run.rows[3].status, Status::error) << "what was not looked at is not right";
+}
+
 TEST(Rows, UnknownNamesAreErrorsWithASuggestion) {
     FakeMachine machine;
     Options options;

@@ -87,6 +87,38 @@ class Corruption(unittest.TestCase):
         self.assertEqual(report['errors'][0]['fault_class'], 'bit flip')
         self.assertEqual(report['aggregate']['wrong_bits'], 1)
 
+    def test_the_kernel_verifies_where_it_is_asked_to_and_each_line_says_so(self):
+        done = self.run_hbf(*SMALL, '--verify', 'kernel', '--no-self-test')
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r'vram0 -> vram0 .*verified by kernel')
+        self.assertRegex(done.stdout, r'vram0 -> cold0 .*verified by host')
+        self.assertIn('cold0: verified by host: kernels do not reach it', done.stdout)
+        for verify, who in (('kernel', 'kernel'), ('host', 'host'), ('auto', 'host')): # the CPU reaches the memory of sim
+            report = json.loads(self.run_hbf(*SMALL, '--json', '--no-self-test', '--pattern', 'p0', '--pairs', 'vram0->hbf0',
+                                             '--verify', verify).stdout)
+            self.assertEqual([pair['verified_by'] for pair in report['pairs']], [who], verify)
+            self.assertEqual(report['verify'], verify)
+
+    def test_what_the_kernel_finds_the_host_locates(self):
+        report = self.injected('stuck,bit=13', '--pattern', 'p0', '--verify', 'kernel', '--pairs', 'hbf0->vram0')
+        self.assertRegex(report['verdict'], r'single lane 13 of 64, 1->0 only, 100 % => stuck data line')
+        self.assertEqual(report['pairs'][0]['verified_by'], 'kernel')
+        self.assertEqual(report['kernel']['wrong_words'], report['aggregate']['wrong_words'])
+        self.assertEqual(report['kernel']['bits_1_to_0'][13], report['aggregate']['bits_1_to_0'])
+        self.assertEqual(sum(report['kernel']['bits_0_to_1']), 0)
+        self.assertRegex(report['errors'][0]['agent'], '^kernel, then ')
+        self.assertEqual(len(report['errors'][0]['rereads']), 3)
+
+    def test_old_data_is_found_by_the_kernel_too(self):
+        report = self.injected('stale', '--pattern', 'p0', '--verify', 'kernel', '--pairs', 'hbf0->vram0')
+        self.assertEqual(report['errors'][0]['fault_class'], 'stale')
+
+    def test_a_device_without_kernels_cannot_verify_by_them(self):
+        done = self.run_hbf('--plugin', HOST, '--bytes', '256KiB', '--iterations', '1', '--no-self-test', '--verify',
+                            'kernel', '--option', 'storage_path=' + self.folder.name)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn('--verify kernel: verified by host: the device launches no kernels', done.stdout)
+
     def test_checksums_of_the_wrong_bytes_fail_alone(self):
         done = self.run_hbf(*SMALL, '--json', '--inject', 'crc-wrong,what=seed', '--pattern', 'p0')
         self.assertEqual(done.returncode, 1, done.stdout[-2000:] + done.stderr)
@@ -127,7 +159,7 @@ class Corruption(unittest.TestCase):
                                 (['--pairs', 'nope->nope'], "no tier 'nope'"), (['--inject', 'flp'], 'flip'),
                                 (['--device', 'simm'], 'sim'), (['--plugin', self.folder.name + '/none.so'], 'none.so'),
                                 (['--bytes', '1XB'], 'unknown unit'), (['--time', '0'], '--time'),
-                                (['--option', 'nonsense'], 'KEY=VALUE'), (['extra'], 'extra')):
+                                (['--option', 'nonsense'], 'KEY=VALUE'), (['--verify', 'gpu'], 'kernel'), (['extra'], 'extra')):
             base = [] if '--device' in arguments or '--plugin' in arguments else ['--device', 'sim']
             done = self.run_hbf(*base, '--no-self-test', *arguments)
             self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
