@@ -12,6 +12,7 @@
 
 #include "hbf/sdk/text.hpp"
 #include "plugins/opencl/asker.hpp"
+#include "plugins/opencl/environment_kept.hpp"
 #include "plugins/opencl/errors.hpp"
 
 #if defined(__has_feature)
@@ -90,6 +91,8 @@ Survey survey() {
                                     "that of your device (its file belongs into /etc/OpenCL/vendors)",
                                     library_name)
                       : "no_device: " + joined(found.troubles));
+    // A platform that hung took its time: a probe that opens the devices it found does not wait for it again.
+    if (!found.troubles.empty()) known.survey = found;
     return found;
 }
 
@@ -123,6 +126,7 @@ std::vector<Found> select(const Survey &all, const sdk::Options &options) {
 }
 
 OpenedDevice open_device(const Functions &cl, const Found &found, const Survey &all) {
+    const EnvironmentKept environment;
     const auto gone = [&](const std::string &why) {
         sdk::fail(HBF_UNAVAILABLE, fmt::format("OpenCL device \"{}\" is not there any more: {}", found.info.id, why));
     };

@@ -32,13 +32,11 @@ uint32_t depth_of(const sdk::QueueRequest &request) {
 }
 
 // OpenCL waits for ever or not at all. With a limit the device is asked now and then: at once while it may be a matter of
-// microseconds, ever less often after that.
+// microseconds, ever less often after that. Never by yielding: on a busy machine that lasts until all others had a turn.
 void rest(unsigned &round, std::chrono::nanoseconds left) {
-    if (++round <= 64) {
-        std::this_thread::yield();
-        return;
-    }
-    const std::chrono::nanoseconds pause(10'000ull << std::min((round - 64) / 8, 4u));
+    constexpr unsigned at_once = 256, each = 8;
+    if (++round <= at_once) return;
+    const std::chrono::nanoseconds pause(10'000ull << std::min((round - at_once) / each, 4u));
     std::this_thread::sleep_for(std::min(pause, left));
 }
 
