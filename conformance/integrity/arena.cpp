@@ -54,11 +54,16 @@ void Arena::verify_by(VerifyBy by, bool fill, uint32_t seed) {
         if (!pattern_->reaches(place.tier)) {
             notes_.push_back(fmt::format("{}: verified by host: kernels do not reach it", name));
         } else if (const auto wrong = pattern_->prove(place.destination, seed); !wrong.empty()) {
-            notes_.push_back(
-                fmt::format("{}: verified by host: kernel pattern_verify/1 is not to be trusted: {}", name, wrong));
+            notes_.push_back(fmt::format("{}: verified by host: {}", name, wrong));
         } else {
             verified_.insert(place.tier);
-            if (fill && pattern_->can_fill() && !device_->cpu_access(place.tier)) filled_.insert(place.tier);
+            if (!fill || device_->cpu_access(place.tier)) continue;
+            if (pattern_->can_fill())
+                filled_.insert(place.tier);
+            else
+                notes_.push_back(fmt::format("{}: written by copies: there is no kernel pattern_fill/1 that writes what it "
+                                             "must",
+                                             name));
         }
     }
 }

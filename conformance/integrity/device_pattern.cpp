@@ -95,9 +95,16 @@ void DevicePattern::launch(const hbf_kernel_info &kernel, const hbf_kernel_buffe
                         sizeof arguments,
                         {groups(size), 1, 1},
                         {std::min(kernel.max_group_size, 256u), 1, 1}};
-    if (clear) // results of groups that never ran must not be there from before
-        device_->must_run(queue_, {conformance::fill_command(results_.region, 0, buffers[1].size, 0xff, 1)});
-    device_->must_run(queue_, {command});
+    std::vector<hbf_command> commands;
+    if (clear) { // results of groups that never ran must not be there from before
+        commands = {conformance::fill_command(results_.region, 0, buffers[1].size, 0xff, 1), conformance::barrier_command()};
+        if (device_->queue_info().max_commands < 3) {
+            device_->must_run(queue_, {commands.front()});
+            commands.clear();
+        }
+    }
+    commands.push_back(command);
+    device_->must_run(queue_, commands);
 }
 
 void DevicePattern::fill(const hbf_region_info &region, const Datum &datum, uint64_t offset, uint64_t size,
@@ -136,22 +143,21 @@ std::string DevicePattern::prove(const hbf_region_info &region, uint32_t seed) {
         generate(datum, bytes.data(), size, 0);
         if (wrong) bytes[place + bit / 8] ^= std::byte(1u << bit % 8);
         access_->write(region, 0, bytes);
+        if (access_->read(region, 0, size) != bytes) return "what was written to try it out did not arrive";
         const auto found = verify(region, datum, 0, size, 0);
         if (!wrong && found.wrong_words != 0)
-            return fmt::format("it finds {} wrong words where all are right", found.wrong_words);
+            return fmt::format("kernel pattern_verify/1 finds {} wrong words where all are right", found.wrong_words);
         const uint64_t expected = word_of(datum, place);
         if (wrong && (found.wrong_words != 1 || found.first_offset != place || found.expected != expected ||
                       found.actual != (expected ^ uint64_t{1} << bit)))
-            return fmt::format("one bit was wrong at {:#x}; it finds {} wrong words, the first at {:#x}", place,
-                               found.wrong_words, found.first_offset);
+            return fmt::format("one bit is wrong at {:#x}; kernel pattern_verify/1 finds {} wrong words, the first at {:#x}",
+                               place, found.wrong_words, found.first_offset);
     }
     if (!can_fill()) return "";
-    fill(region, datum, 0, size, 0);
+    const Datum other{Pattern::address_hash, 1, seed, 0}; // no byte of it is there yet
+    fill(region, other, 0, size, 0);
     const auto filled = access_->read(region, 0, size);
-    if (compare(datum, filled.data(), size, 0, [](const WrongWord &) {}) != 0) {
-        fill_.kernel = 0; // what it wrote is not what it should: copies write
-        return "";
-    }
+    if (compare(other, filled.data(), size, 0, [](const WrongWord &) {}) != 0) fill_.kernel = 0;
     return "";
 }
 

@@ -253,6 +253,24 @@ INSTANTIATE_TEST_SUITE_P(Everywhere, KernelIntegrity,
                                            KernelSetup{"copied_words", true, 0}),
                          [](const auto &setup) { return std::string(setup.param.name); });
 
+class KernelIntegrityElsewhere : public FabricTest {};
+
+TEST_F(KernelIntegrityElsewhere, IsOfTheDeviceThatHoldsTheDestination) {
+    other_script.kernels = {"crc32c/1"};
+    Device here = open("a"), there = open("b");
+    Queue queue = must(here.create_queue());
+    const RegionInfo a = must(here.allocate(vram, granule)), b = must(there.allocate(vram, granule));
+    EXPECT_EQ(must(queue.wait(must(queue.submit(copy(b, a, granule, Integrity::kernel))).value)).verified_by,
+              VerifiedBy::kernel);
+    EXPECT_EQ(other_script.launches, 1u);
+    EXPECT_EQ(must(queue.wait(must(queue.submit(copy(a, b, granule, Integrity::kernel))).value)).verified_by,
+              VerifiedBy::readback)
+        << "this device has none";
+    EXPECT_EQ(script.launches, 0u);
+    other_script.flip_bit = 1;
+    EXPECT_EQ(code_of(queue.wait(must(queue.submit(copy(b, a, granule, Integrity::kernel))).value)), Code::data_loss);
+}
+
 class KernelIntegrityLarge : public FabricTest {};
 
 TEST_F(KernelIntegrityLarge, MoreThanOneLaunchHolds) {
