@@ -12,7 +12,6 @@
 
 #include "hbf/sdk/text.hpp"
 #include "plugins/opencl/asker.hpp"
-#include "plugins/opencl/environment_kept.hpp"
 #include "plugins/opencl/errors.hpp"
 
 #if defined(__has_feature)
@@ -126,7 +125,6 @@ std::vector<Found> select(const Survey &all, const sdk::Options &options) {
 }
 
 OpenedDevice open_device(const Functions &cl, const Found &found, const Survey &all) {
-    const EnvironmentKept environment;
     const auto gone = [&](const std::string &why) {
         sdk::fail(HBF_UNAVAILABLE, fmt::format("OpenCL device \"{}\" is not there any more: {}", found.info.id, why));
     };

@@ -38,8 +38,7 @@ struct OpenedDevice {
     cl_device_id device;
 };
 
-// In this process, whose environment stays as it was although drivers set variables. Throws UNAVAILABLE where the device is
-// not there any more.
+// In this process. Throws UNAVAILABLE where the device is not there any more.
 OpenedDevice open_device(const Functions &cl, const Found &found, const Survey &all);
 
 } // namespace hbf::opencl

@@ -8,6 +8,7 @@
 #include "plugins/opencl/discovery.hpp"
 #include "plugins/opencl/instance.hpp"
 #include "plugins/opencl/options.hpp"
+#include "plugins/opencl/process_kept.hpp"
 
 namespace hbf::opencl {
 
@@ -30,6 +31,7 @@ struct OpenClPlugin final : sdk::Plugin {
         const OpenClOptions options = parse_options(args.options);
         on_this_machine(args.system_root);
         const Survey all = survey();
+        const ProcessKept process;
         const auto found = std::find_if(all.devices.begin(), all.devices.end(),
                                         [&](const Found &one) { return args.device_id == one.info.id; });
         if (found == all.devices.end()) {

@@ -10,6 +10,7 @@
 
 #include "hbf/sdk/failure.hpp"
 #include "plugins/opencl/errors.hpp"
+#include "plugins/opencl/process_kept.hpp"
 
 namespace hbf::opencl {
 namespace {
@@ -127,6 +128,7 @@ void keep(const BuildPlace &place, const device::Kernel &kernel, const std::stri
 } // namespace
 
 Built build(const BuildPlace &place, const device::Kernel &kernel) {
+    const ProcessKept process;
     const Functions &cl = place.cl;
     const std::string options = build_options(place.ability, kernel);
     const std::string key = ProgramCache::key(place.ability, kernel.source, options);
