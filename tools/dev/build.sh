@@ -4,8 +4,10 @@
 
 readonly build_space_mib=1500
 
-# ninja starts the compiler later, by itself: what ccache has to know stands in the environment of every command.
-export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$root
+# ninja starts the compiler later, by itself: what ccache has to know stands in the environment of every command. By the
+# compiler's list of headers it knows what a file depends on; the preprocessor need not run first.
+export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$root CCACHE_DEPEND=1
+export CCACHE_SLOPPINESS=pch_defines,time_macros # without, it keeps nothing that a precompiled header goes into
 if [[ -z ${CCACHE_DIR:-} && ! -w ${HOME:-/nonexistent} ]]; then export CCACHE_DIR=$root/.cache/ccache; fi
 
 # The first g++ that knows enough C++20; Ubuntu 22.04's own "g++" is version 11, beside it g++-12 can be installed.
@@ -64,7 +66,7 @@ configure() {
     fi
     require_space . "$build_space_mib" 'a build'
     case $2 in
-        address) options=(-Db_sanitize='address,undefined' -Db_lundef=false -Doptimization=0 -Db_pch=true
+        address) options=(-Db_sanitize='address,undefined' -Db_lundef=false -Doptimization=0
             -Dc_args=-fno-omit-frame-pointer -Dcpp_args=-fno-omit-frame-pointer) ;;
         thread) options=(-Db_sanitize=thread -Db_lundef=false -Doptimization=1) ;;
     esac

@@ -29,7 +29,7 @@ configure_cross() {
     cross_local_file >"$cross_folder/local.ini"
     say "Configuring $cross_folder"
     env -u CC -u CXX meson setup "$cross_folder" --cross-file tools/cross/aarch64-linux-gnu.ini \
-        --cross-file "$cross_folder/local.ini" -Doptimization=1 >"$cross_folder/configure.log" 2>&1 || {
+        --cross-file "$cross_folder/local.ini" -Doptimization=1 -Db_pch=false >"$cross_folder/configure.log" 2>&1 || {
         tail -n 15 "$cross_folder/configure.log" >&2
         fail "$exit_undecided" "meson could not configure $cross_folder" \
             "its whole log is $cross_folder/meson-logs/meson-log.txt"

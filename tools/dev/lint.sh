@@ -60,16 +60,22 @@ layout() { # FILE...
 # tidy FILE...: each through clang-tidy, as many at a time as there are processors.
 tidy() {
     local compiled
-    # A file that is not compiled in this configuration has no flags to read it with.
+    # A file that is not compiled in this configuration has no flags to read it with. Of the flags, the precompiled header is
+    # left out: it is another compiler's, and without it a forgotten include is found.
+    mkdir -p build/lint
     mapfile -t compiled < <(printf '%s\n' "$@" | python3 -c '
-import json, os, sys
-known = {os.path.relpath(os.path.join(e["directory"], e["file"])) for e in json.load(open("build/compile_commands.json"))}
+import json, os, re, sys
+entries = json.load(open("build/compile_commands.json"))
+for e in entries:
+    e["command"] = re.sub(r"-include(-pch)? tools/dev/pch/\S+", "", e["command"])
+json.dump(entries, open("build/lint/compile_commands.json", "w"))
+known = {os.path.relpath(os.path.join(e["directory"], e["file"])) for e in entries}
 print("\n".join(f for f in sys.stdin.read().split("\n") if f in known))')
     [[ -n ${compiled[*]} ]] || return 0
     note "clang-tidy: ${#compiled[@]} files"
     # clang does not know every warning that gcc knows.
     printf '%s\0' "${compiled[@]}" |
-        xargs -0 -P "$(nproc)" -n 1 clang-tidy-19 -p build --quiet --extra-arg=-Wno-unknown-warning-option 2>&1 |
+        xargs -0 -P "$(nproc)" -n 1 clang-tidy-19 -p build/lint --quiet --extra-arg=-Wno-unknown-warning-option 2>&1 |
         grep -vE '^([0-9]+ warnings? (generated|treated)|Suppressed|Use -header-filter)'
     ((PIPESTATUS[1] == 0))
 }
