@@ -4,6 +4,7 @@
 
 #include "core/fabric/testing/fake_kernels.hpp"
 #include "core/fabric/testing/fixture.hpp"
+#include "kernels/device/copy.h"
 
 namespace hbf::testing {
 namespace {
@@ -92,6 +93,20 @@ TEST_F(Kernels, RunOverTheirBuffersInOrderWithCopies) {
     for (uint64_t i = 0; i < 8; ++i) EXPECT_EQ(word(back, i), word(a, 1 + i) + 100);
     EXPECT_EQ(script.launches, 1u);
     EXPECT_EQ(script.flushes, 0u) << "nothing in a software domain";
+}
+
+TEST_F(Kernels, TheOneThatIsNamedRuns) {
+    script.kernels = {"add/1", "copy/1"};
+    start();
+    write(a, 0, size, 4);
+    const kernels::device::copy_arguments arguments{size - 3};
+    Batch batch;
+    batch.launch(must(device->find_kernel("copy/1")).kernel,
+                 std::array{KernelBuffer{a.region, 0, size, kernel_reads}, KernelBuffer{b.region, 0, size, kernel_writes}},
+                 std::as_bytes(std::span(&arguments, 1)), 3, 32);
+    must(run(batch));
+    EXPECT_TRUE(same(a, b, size - 3));
+    EXPECT_NE(a.address[size - 1], b.address[size - 1]) << "its arguments reach it";
 }
 
 TEST_F(Kernels, BuffersAreInUseUntilTheValueCompletes) {

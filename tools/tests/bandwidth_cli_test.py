@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hbf command as people and scripts meet it: exit codes, JSON, colour, signals, files that cannot be written.
 
-Run: bandwidth_cli_test.py HBF PLUGIN_FOLDER
+Run: bandwidth_cli_test.py HBF PLUGIN_FOLDER FOLDER_OF_THE_SIMULATED_DEVICE
 """
 import json
 import os
@@ -17,6 +17,7 @@ import unittest
 
 HBF = os.path.abspath(sys.argv[1])
 PLUGINS = os.path.abspath(sys.argv[2])
+SIM = os.path.abspath(sys.argv[3])
 QUICK = ['--tier', 'dram0', '--size', '4MiB', '--samples', '6', '--warm-up', '0.01', '--time', '30']
 CLOSING = re.compile(r'^Measured bandwidth: \d+(\.\d+)? GB/s ± \d+\.\d%( |$)')
 
@@ -35,6 +36,34 @@ class Bandwidth(unittest.TestCase):
 
     def path(self, name):
         return os.path.join(self.folder.name, name)
+
+    def test_the_matrix_has_rows_of_the_devices_kernels_beside_its_copies(self):
+        self.env['HBF_PLUGIN_PATH'] = SIM
+        done = self.run_hbf('bandwidth', '--matrix', '--tier', 'vram0', '--tier', 'cold0', '--size', '1MiB', '--samples', '6',
+                            '--warm-up', '0.01', '--time', '60', '--json')
+        self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr)
+        rows = json.loads(done.stdout)['rows']
+        self.assertEqual({row['status'] for row in rows}, {'pass'})
+        names = [(row['src']['name'], row['executor'], row['dst']['name'], row['shape']) for row in rows]
+        device = names[1][1].split()[0]
+        self.assertEqual(names[:4], [('vram0', 'sim queue', 'vram0', ''),
+                                     ('vram0', f'{device} kernel copy/1', 'vram0', ''),
+                                     ('vram0', f'{device} kernel triad/1', 'vram0', 'reads two streams, writes one'),
+                                     ('vram0', f'{device} kernel pattern_verify/1', 'vram0', 'reads only')])
+        self.assertEqual(len(names), 4 + 3, 'kernels do not reach storage')
+        for row in rows:
+            self.assertTrue(row['emulated'])
+            self.assertGreaterEqual(len(row['samples']), 6)
+
+    def test_probe_names_the_kernels_and_builds_none(self):
+        self.env['HBF_PLUGIN_PATH'] = SIM
+        device = [c for c in json.loads(self.run_hbf('probe', '--json').stdout)['candidates'] if c['devices']][0]['devices'][0]
+        self.assertIn('copy/1', device['kernels'])
+        self.assertIn('pattern_verify/1', device['kernels'])
+        text = self.run_hbf('probe', '--explain').stdout
+        self.assertRegex(text, rf'{len(device["kernels"])} kernels, built when first used: .*copy/1')
+        self.env['HBF_PLUGIN_PATH'] = PLUGINS
+        self.assertNotIn('kernels', self.run_hbf('probe', '--explain').stdout, 'the host has none')
 
     def test_a_tier_is_measured_and_verified(self):
         done = self.run_hbf('bandwidth', *QUICK)
@@ -300,4 +329,4 @@ class Bandwidth(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
