@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "conformance/suite/whose_code.hpp"
+
 #if defined(__has_feature)
 #define HBF_HAS_FEATURE(x) __has_feature(x)
 #else
@@ -28,8 +30,9 @@ constinit std::atomic<int64_t> all_live{0};
 constinit thread_local uint64_t made_by_thread = 0, fail_in = 0;
 constinit thread_local bool fail_happened = false;
 
-// False: this one must fail.
-bool admit() noexcept {
+// False: this one must fail. `caller`: where whoever allocates goes on.
+bool admit(void *caller) noexcept {
+    if ((fail_in != 0 || watches.load(std::memory_order_relaxed) != 0) && called_by_driver(caller)) return true;
     ++made_by_thread;
     if (fail_in == 0) return true;
     --fail_in;
@@ -88,14 +91,14 @@ void FailAllocation::disarm() {
 #if HBF_REPLACE_NEW
 namespace {
 
-void *take(size_t size, size_t alignment) noexcept {
-    if (!admit()) return nullptr;
+void *take(size_t size, size_t alignment, void *caller) noexcept {
+    if (!admit(caller)) return nullptr;
     if (size == 0) size = 1;
     if (alignment <= alignof(std::max_align_t)) return counted(std::malloc(size));
     return counted(std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment));
 }
-void *take_or_throw(size_t size, size_t alignment) {
-    if (void *block = take(size, alignment)) return block;
+void *take_or_throw(size_t size, size_t alignment, void *caller) {
+    if (void *block = take(size, alignment, caller)) return block;
     throw std::bad_alloc();
 }
 void give(void *block) noexcept {
@@ -113,16 +116,19 @@ void give(void *block) noexcept {
 // All forms, for a sanitizer has its own of each.
 using hbf::conformance::give, hbf::conformance::take, hbf::conformance::take_or_throw;
 
+#define HBF_CALLER __builtin_return_address(0)
 // clang-format off
-void *operator new(size_t n) { return take_or_throw(n, 0); }
-void *operator new[](size_t n) { return take_or_throw(n, 0); }
-void *operator new(size_t n, const std::nothrow_t &) noexcept { return take(n, 0); }
-void *operator new[](size_t n, const std::nothrow_t &) noexcept { return take(n, 0); }
-void *operator new(size_t n, std::align_val_t a) { return take_or_throw(n, static_cast<size_t>(a)); }
-void *operator new[](size_t n, std::align_val_t a) { return take_or_throw(n, static_cast<size_t>(a)); }
-void *operator new(size_t n, std::align_val_t a, const std::nothrow_t &) noexcept { return take(n, static_cast<size_t>(a)); }
+void *operator new(size_t n) { return take_or_throw(n, 0, HBF_CALLER); }
+void *operator new[](size_t n) { return take_or_throw(n, 0, HBF_CALLER); }
+void *operator new(size_t n, const std::nothrow_t &) noexcept { return take(n, 0, HBF_CALLER); }
+void *operator new[](size_t n, const std::nothrow_t &) noexcept { return take(n, 0, HBF_CALLER); }
+void *operator new(size_t n, std::align_val_t a) { return take_or_throw(n, static_cast<size_t>(a), HBF_CALLER); }
+void *operator new[](size_t n, std::align_val_t a) { return take_or_throw(n, static_cast<size_t>(a), HBF_CALLER); }
+void *operator new(size_t n, std::align_val_t a, const std::nothrow_t &) noexcept {
+    return take(n, static_cast<size_t>(a), HBF_CALLER);
+}
 void *operator new[](size_t n, std::align_val_t a, const std::nothrow_t &) noexcept {
-    return take(n, static_cast<size_t>(a));
+    return take(n, static_cast<size_t>(a), HBF_CALLER);
 }
 void operator delete(void *p) noexcept { give(p); }
 void operator delete[](void *p) noexcept { give(p); }
@@ -161,17 +167,17 @@ void *refused() noexcept {
 extern "C" {
 
 void *malloc(size_t size) noexcept {
-    return admit() ? counted(__libc_malloc(size)) : refused();
+    return admit(__builtin_return_address(0)) ? counted(__libc_malloc(size)) : refused();
 }
 void *calloc(size_t count, size_t size) noexcept {
-    return admit() ? counted(__libc_calloc(count, size)) : refused();
+    return admit(__builtin_return_address(0)) ? counted(__libc_calloc(count, size)) : refused();
 }
 void *realloc(void *block, size_t size) noexcept {
     if (block && size == 0) {
         uncounted(block);
         return __libc_realloc(block, 0);
     }
-    if (!admit()) return refused();
+    if (!admit(__builtin_return_address(0))) return refused();
     void *const moved = __libc_realloc(block, size);
     if (!moved) return nullptr;
     uncounted(block);
@@ -182,14 +188,15 @@ void free(void *block) noexcept {
     __libc_free(block);
 }
 void *memalign(size_t alignment, size_t size) noexcept {
-    return admit() ? counted(__libc_memalign(alignment, size)) : refused();
+    return admit(__builtin_return_address(0)) ? counted(__libc_memalign(alignment, size)) : refused();
 }
 void *aligned_alloc(size_t alignment, size_t size) noexcept {
-    return memalign(alignment, size);
+    return admit(__builtin_return_address(0)) ? counted(__libc_memalign(alignment, size)) : refused();
 }
 int posix_memalign(void **out, size_t alignment, size_t size) noexcept {
     if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) return EINVAL;
-    void *const block = memalign(alignment, size);
+    if (!admit(__builtin_return_address(0))) return ENOMEM;
+    void *const block = counted(__libc_memalign(alignment, size));
     if (!block) return ENOMEM;
     *out = block;
     return 0;

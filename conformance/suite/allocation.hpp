@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // This program's memory allocation, which is the plugin's too, as it would be in any host: counted, and made to fail.
 //
+// A driver that the plugin opened is let be: what it takes is not counted as the plugin's, and does not fail
+// (whose_code.hpp). Blocks that live are counted whoever took them.
+//
 // A plain build replaces malloc and its kin, so everything counts that does not keep a heap of its own. A sanitizer owns
 // malloc; there operator new is replaced, and C allocations of a plugin are not seen. A case that depends on the count first
 // sees the plugin allocate in a call that must, and else says not_observable.

@@ -9,6 +9,7 @@
 
 #include "conformance/suite/context.hpp"
 #include "conformance/suite/guarded.hpp"
+#include "conformance/suite/whose_code.hpp"
 #include "core/loader/bind.hpp"
 
 namespace hbf::conformance {
@@ -56,6 +57,7 @@ Subject::Subject(SubjectOptions options) : options_(std::move(options)), sink_(s
     abi_options_ = abi_of(options_.options);
 
     const std::string trouble = open();
+    no_driver_yet(); // what is opened from here on is the plugin's doing
     if (!trouble.empty()) fail(fmt::format("{}: {}", options_.plugin_file, trouble));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/suite/visible.hpp"
 
+#include <algorithm>
 #include <cfenv>
 #include <chrono>
 #include <clocale>
@@ -19,6 +20,8 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
+
+#include "conformance/suite/whose_code.hpp"
 
 extern char **environ;
 
@@ -75,6 +78,9 @@ void look_at_signals(Named &found) {
     for (int number = 1; number < NSIG; ++number) {
         struct sigaction action = {};
         if (sigaction(number, nullptr, &action) != 0) continue;
+        constexpr int restorer =
+            0x04000000; // SA_RESTORER: the C library's own, there since the first change, whatever it was
+        action.sa_flags &= ~restorer;
         const char *name = sigabbrev_np(number);
         found[fmt::format("the action of signal {}", name ? name : std::to_string(number))] =
             fmt::format("{:#x} {:#x}", reinterpret_cast<uintptr_t>(action.sa_handler), action.sa_flags);
@@ -158,6 +164,40 @@ Visible look_after_joins(const Visible &before, double limit_s) {
         seen.descriptors = descriptors();
     }
     return seen;
+}
+
+namespace {
+
+void add(Named &to, const Named &from) {
+    to.insert(from.begin(), from.end());
+}
+
+bool has_new(const Named &before, const Named &after) {
+    return std::any_of(after.begin(), after.end(), [&](const auto &one) { return !before.contains(one.first); });
+}
+
+void drop_gone(Named &from, const Named &now) {
+    std::erase_if(from, [&](const auto &one) { return !now.contains(one.first); });
+}
+
+} // namespace
+
+std::string left_behind(const Visible &before, const Visible &first, double limit_s) {
+    if (drivers().empty()) return first_change(before, look_after_joins(before, limit_s));
+    Visible expected = before;
+    add(expected.threads, first.threads);
+    add(expected.descriptors, first.descriptors);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_s);
+    Visible seen = look();
+    while ((has_new(expected.threads, seen.threads) || has_new(expected.descriptors, seen.descriptors)) &&
+           std::chrono::steady_clock::now() < end) {
+        std::this_thread::yield();
+        seen = look();
+    }
+    // Of the first life's, some were joined and are gone by now.
+    drop_gone(expected.threads, seen.threads);
+    drop_gone(expected.descriptors, seen.descriptors);
+    return first_change(expected, seen);
 }
 
 } // namespace hbf::conformance

@@ -23,4 +23,9 @@ std::string first_change(const Visible &before, const Visible &after);
 // descriptor that was forgotten too.
 Visible look_after_joins(const Visible &before, double limit_s);
 
+// The first thing, as a sentence, that lives of an instance left behind. `first`: as it looked after the first of several
+// lives. A driver that the plugin opened in it may have begun threads and opened files then that it keeps for as long as the
+// process lives; those of the first life are its own, and a later one adds none. Without a driver nothing may be new.
+std::string left_behind(const Visible &before, const Visible &first, double limit_s);
+
 } // namespace hbf::conformance

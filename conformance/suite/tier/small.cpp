@@ -12,6 +12,7 @@ std::unique_ptr<Instance> small_instance(Subject &subject) {
     using Options = std::vector<std::pair<std::string, std::string>>;
     static const Options sets[] = {
         {{"dram_bytes", "24MiB"}, {"hbf_bytes", "24MiB"}, {"storage_bytes", "24MiB"}},
+        {{"device_bytes", "16MiB"}, {"mapped_bytes", "16MiB"}, {"svm_bytes", "16MiB"}},
         {{"sim.vram", "16MiB"}, {"sim.hbf", "16MiB"}, {"sim.cold", "16MiB"}},
     };
     for (Options options : sets) {
