@@ -30,6 +30,14 @@ for file in "$top/bin/hbf" "$lib/libhbf.so.0" "$lib/libhbf.so" "$lib/hbf/hbf-pro
     "$lib/pkgconfig/hbf.pc" "$lib/pkgconfig/hbf-plugin-sdk.pc"; do
     [[ -e $file ]] || wrong "missing: ${file#"$stage"}"
 done
+# The plugins that this build has.
+for plugin in "$build"/plugins/*/hbf_plugin_*.so; do
+    name=${plugin##*/hbf_plugin_}
+    name=${name%.so}
+    for file in "hbf_plugin_$name.so" "$name.plugin.toml"; do
+        [[ -e $lib/hbf/plugins/$file ]] || wrong "missing: $file"
+    done
+done
 while IFS= read -r file; do wrong "does not belong into an installation: ${file#"$stage"}"; done < <(
     find "$stage" -path "$top/share/hbf/template" -prune -o -type f \
         \( -name '*_test*' -o -name '*.a' -o -name 'test_*' -o -name '*.cpp' \) -print
