@@ -13,18 +13,6 @@
 namespace hbf::conformance {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double slower = 10;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr double slower = 10;
-#else
-constexpr double slower = 1;
-#endif
-#else
-constexpr double slower = 1;
-#endif
-
 CaseEnd wait_for_end(ChildProcess &process, const CaseProcess &how) {
     for (;;) {
         if (const int signal = how.interrupted ? how.interrupted() : 0) {
@@ -43,6 +31,17 @@ CaseEnd wait_for_end(ChildProcess &process, const CaseProcess &how) {
 }
 
 } // namespace
+
+double sanitizer_slows() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return 10;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    return 10;
+#endif
+#endif
+    return 1;
+}
 
 tl::expected<CaseEnd, std::string> run_to_end(const CaseProcess &how, const CaseArguments &arguments, double limit_s) {
     const AdoptOrphans adopt;
@@ -65,7 +64,7 @@ tl::expected<CaseEnd, std::string> run_to_end(const CaseProcess &how, const Case
 
 double limit_of(const CaseEntry &entry, Profile profile) {
     const double longer = profile == Profile::quick ? 1 : profile == Profile::full ? 10 : 100;
-    return slower * longer * (entry.limit_s + entry.budget_s);
+    return longer * (entry.limit_s + entry.budget_s);
 }
 
 tl::expected<CaseRecord, std::string> run_case_process(const CaseProcess &how, const CaseEntry &entry,
@@ -80,7 +79,7 @@ tl::expected<CaseRecord, std::string> run_case_process(const CaseProcess &how, c
     full.name = entry.name;
     full.record_fd = ChildProcess::answer_fd;
     full.parent = getpid();
-    const auto end = run_to_end(how, full, limit_of(entry, arguments.profile));
+    const auto end = run_to_end(how, full, how.slower * limit_of(entry, arguments.profile));
     if (!end) return tl::unexpected(end.error());
     return judge_end(expected, *end);
 }
@@ -90,7 +89,7 @@ tl::expected<std::vector<CaseEntry>, std::string> list_cases(const CaseProcess &
     arguments.mode = CaseArguments::list;
     CaseProcess whole = how;
     whole.output_kept = whole.output_limit = 16u << 20;
-    const auto end = run_to_end(whole, arguments, 60 * slower);
+    const auto end = run_to_end(whole, arguments, 60 * how.slower);
     if (!end) return tl::unexpected(end.error());
     if (!end->status || !WIFEXITED(*end->status) || WEXITSTATUS(*end->status) != 0)
         return tl::unexpected(

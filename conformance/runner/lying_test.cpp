@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runner against cases and plugins that mislead it: each is seen through, and nothing is left behind.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -51,6 +52,7 @@ protected:
         EXPECT_EQ(record.replay, "again");
         EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a process was left behind";
     }
+    const double hangs = std::min(sanitizer_slows(), 2.0); // time enough to start and to hang, with a sanitizer too
     static std::vector<CaseEntry> cases_;
     CaseProcess how_;
     CaseArguments arguments_;
@@ -89,6 +91,7 @@ TEST_F(RunnerTest, AnEndIsJudgedByItself) {
 }
 
 TEST_F(RunnerTest, TheWatchdogEndsWhatHangs) {
+    how_.slower = hangs; // or it is waited for in vain
     expect({"lying.ends.hangs", Status::timeout, "did not end within"});
     expect({"lying.ends.hangs_after_passing", Status::timeout, "its record said pass"});
     expect({"lying.ends.stops_itself", Status::timeout, "was stopped"});
@@ -124,6 +127,7 @@ TEST_F(RunnerTest, TheRecordSurvivesACarelessPluginAndMissesNoDeliberateOne) {
 }
 
 TEST_F(RunnerTest, NoDescriptorIsLost) {
+    how_.slower = hangs;
     run("lying.says.nothing_and_is_honest");
     const size_t before = open_descriptors();
     for (const char *name :

@@ -9,6 +9,7 @@ after its last case is one more failure, so a crash cannot hide behind cases tha
 import argparse
 import fnmatch
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -143,6 +144,8 @@ def main():
         log.unlink()
 
     command = ['meson', 'test', '-C', args.folder, '--no-rebuild', '--print-errorlogs', '-t', args.timeout_multiplier]
+    # One more than there are processors: many wait for what hangs, or for the disk.
+    command += ['--num-processes', str(len(os.sched_getaffinity(0)) + 1)]
     command += ['--wrapper', args.wrapper] if args.wrapper else []
     command += [f'--test-args=--gtest_filter={case_filter}'] if case_filter else []
     command += sorted({t['name'] for t in tests})
