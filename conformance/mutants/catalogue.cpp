@@ -9,7 +9,7 @@ const std::vector<Mutant> &all_mutants() {
     static const std::vector<Mutant> all = [] {
         std::vector<Mutant> mutants;
         for (auto *const group : {catalogue::abi, catalogue::async, catalogue::bandwidth, catalogue::coherence,
-                                  catalogue::dma, catalogue::integrity, catalogue::lifecycle, catalogue::security,
+                                  catalogue::dma, catalogue::integrity, catalogue::kernels, catalogue::lifecycle, catalogue::security,
                                   catalogue::select, catalogue::threads, catalogue::tier})
             for (Mutant &mutant : group()) mutants.push_back(std::move(mutant));
         return mutants;

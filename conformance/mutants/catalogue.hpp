@@ -14,6 +14,7 @@ std::vector<Mutant> bandwidth();
 std::vector<Mutant> coherence();
 std::vector<Mutant> dma();
 std::vector<Mutant> integrity();
+std::vector<Mutant> kernels();
 std::vector<Mutant> lifecycle();
 std::vector<Mutant> security();
 std::vector<Mutant> select();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches that are not the ones that were asked for.
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -20,6 +21,9 @@ public:
         if (!LaunchFault::hits(launch)) return false;
         const std::string &what = settings().text("what");
         if (what == "swapped") return launch.buffer_count >= 2;
+        if (what == "last-group") return product(launch.groups) > 1;
+        if (what == "one-dimension")
+            return product(launch.groups) > launch.groups[0] || product(launch.group_size) > launch.group_size[0];
         if (what == "arguments") return has_other(launch);
         return true;
     }
@@ -32,6 +36,9 @@ public:
             std::swap(buffers[0].size, buffers[1].size);
         }
         if (what == "offset" && !buffers.empty()) shift(buffers.back());
+        if (what == "last-group") --*std::find_if(launch.groups, launch.groups + 2, [](uint32_t n) { return n > 1; });
+        if (what == "one-dimension")
+            for (int i = 1; i < 3; ++i) launch.groups[i] = launch.group_size[i] = 1;
         if (what == "arguments") {
             std::lock_guard lock(mutex_);
             std::copy(spare_.begin(), spare_.end(), arguments_of(launch).begin());
@@ -40,6 +47,7 @@ public:
     }
 
 private:
+    static uint64_t product(const uint32_t *sizes) { return uint64_t{sizes[0]} * sizes[1] * sizes[2]; }
     void shift(hbf_kernel_buffer &buffer) const {
         const auto region = device().regions().find(buffer.region);
         if (buffer.offset + buffer.size + 8 <= region->size)
@@ -67,8 +75,9 @@ HBF_FAULT(LaunchWrong, "launch-wrong", "a launch runs otherwise than it was aske
            .kind = Parameter::word,
            .preset = "nothing",
            .line = "it does nothing; its last buffer lies 8 bytes beside; it has the arguments of the one before of its "
-                   "kernel; its first two buffers are exchanged",
-           .choices = {"nothing", "offset", "arguments", "swapped"}});
+                   "kernel; its first two buffers are exchanged; its last group is missing; its second and third dimension "
+                   "are",
+           .choices = {"nothing", "offset", "arguments", "swapped", "last-group", "one-dimension"}});
 
 // What launches point to is looked at when they begin, not when submit takes them.
 class LaunchReadsLate final : public HeldFault {

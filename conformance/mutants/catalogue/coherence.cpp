@@ -36,7 +36,7 @@ std::vector<Mutant> coherence() {
         {.name = "flush_late",
          .description = "a flush runs behind the rest of its batch, across the barrier",
          .fault = "range-wrong,kind=flush,what=late",
-         .killers = {"coherence.message_passing.flush_then_signal"}},
+         .killers = {"coherence.message_passing.flush_then_signal", "kernels.launch.visible_after_completion"}},
         {.name = "flush_short",
          .description = "a flush leaves out the units that its range only touches",
          .fault = "range-wrong,kind=flush,what=short,bytes=128",

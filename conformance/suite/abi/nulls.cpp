@@ -153,9 +153,19 @@ void Failures::nulls_of_tables() {
         add_null("describe domain: out",
                  [table, handle](hbf_error *error) { return table->describe(handle, 0, nullptr, error); });
     }
-    if (const hbf_kernels_ext *table = device_.kernels_table())
+    if (const hbf_kernels_ext *table = device_.kernels_table()) {
+        add_null("find kernel: instance", [table](hbf_error *error) {
+            auto info = sized<hbf_kernel_info>();
+            return table->find(nullptr, {"x", 1}, &info, error);
+        });
         add_null("find kernel: out",
                  [table, handle](hbf_error *error) { return table->find(handle, {"x", 1}, nullptr, error); });
+        add_null("kernel name: instance", [table](hbf_error *error) {
+            hbf_string name{};
+            return table->name(nullptr, 0, &name, error);
+        });
+        add_null("kernel name: out", [table, handle](hbf_error *error) { return table->name(handle, 0, nullptr, error); });
+    }
     if (const hbf_health_ext *table = device_.health_table()) {
         add_null("health: instance", [table](hbf_error *error) {
             uint32_t count = 0;

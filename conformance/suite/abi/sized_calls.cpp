@@ -10,6 +10,7 @@
 
 #include "conformance/suite/bytes.hpp"
 #include "conformance/suite/case.hpp"
+#include "conformance/suite/context.hpp"
 
 namespace hbf::conformance {
 namespace {
@@ -215,6 +216,17 @@ void optional_calls(Instance &device, std::vector<SizedCall> &out) {
                  return error.call(table->describe(handle, 0, info, error));
              },
              [granule](const hbf_domain_info &info) { return info.granule == granule ? "" : "another granule"; }}));
+    }
+    if (const hbf_kernels_ext *table = device.kernels_table(); table && table->kernel_count) {
+        hbf_string name{};
+        must(table->name(handle, 0, &name, nullptr), "hbf.kernels/1 name 0");
+        out.push_back(sized<hbf_kernel_info>(
+            {"hbf.kernels/1 find: out", Direction::out, HBF_KERNEL_INFO_MIN_SIZE, zeroed<hbf_kernel_info>(),
+             [table, handle, name](hbf_kernel_info *info) {
+                 ErrorBuffer error;
+                 return error.call(table->find(handle, name, info, error));
+             },
+             [](const hbf_kernel_info &info) { return info.kernel && info.max_group_size ? "" : "no id or no group"; }}));
     }
 }
 
