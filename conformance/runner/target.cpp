@@ -45,8 +45,12 @@ tl::expected<Target, TargetError> target_of_name(const std::string &name, const 
     const Candidate *refused = nullptr;
     for (const Candidate &candidate : selection->candidates) {
         known.push_back(candidate.name);
+        // Whoever names the CPUs behind a device runtime means them; that they do not serve beside the host is for the
+        // others.
+        const bool means_cpus =
+            candidate.reason == Reason::outranked && !candidate.devices.empty() && candidate.devices.front().on_cpu;
         if (candidate.reason != Reason::selected && candidate.name == name) refused = &candidate;
-        if (candidate.reason != Reason::selected) continue;
+        if (candidate.reason != Reason::selected && !means_cpus) continue;
         const auto plugin_options = config->plugin_options(candidate.name);
         for (const ProbedDevice &device : candidate.devices) {
             known.push_back(device.id);
