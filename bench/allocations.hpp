@@ -7,5 +7,7 @@ namespace hbf::bench {
 
 // Calls of malloc and its kin so far, by any code of this process: ours, libhbf's, the plugins'.
 uint64_t allocations() noexcept;
+// Of them those of the calling thread.
+uint64_t allocations_of_thread() noexcept;
 
 } // namespace hbf::bench
