@@ -111,8 +111,12 @@ void Lane::retire() noexcept {
 Lane::State Lane::look(Slot &slot, std::optional<sdk::Failure> &failure) {
     const Functions &cl = library();
     // The last one first: while it runs, as a rule, nothing else has to be asked.
-    for (uint32_t i = slot.event_count; i > 0; --i)
-        if (status_of(cl, slot.events[i - 1].event) > CL_COMPLETE) return State::pending;
+    bool ran_well = true;
+    for (uint32_t i = slot.event_count; i > 0; --i) {
+        const cl_int status = status_of(cl, slot.events[i - 1].event);
+        if (status > CL_COMPLETE) return State::pending;
+        ran_well &= status == CL_COMPLETE;
+    }
     for (uint32_t i = 0; i < slot.wait_count; ++i) {
         const Wait &wait = slot.waits[i];
         if (wait.lane->completed() < wait.value) wait.lane->retire();
@@ -127,7 +131,7 @@ Lane::State Lane::look(Slot &slot, std::optional<sdk::Failure> &failure) {
                 why->status, fmt::format("waited for value {} of another queue, which failed: {}", wait.value, why->message),
                 why->region, why->offset};
     }
-    for (uint32_t i = 0; i < slot.event_count && !failure; ++i) {
+    for (uint32_t i = 0; i < slot.event_count && !ran_well && !failure; ++i) {
         const Event &event = slot.events[i];
         const cl_int status = status_of(cl, event.event);
         if (status < CL_COMPLETE)
