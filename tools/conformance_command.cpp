@@ -35,7 +35,7 @@ namespace {
 using namespace conformance;
 
 struct Options {
-    std::string plugin, device, profile = "quick", seed, waivers, inject;
+    std::string plugin, device, peer, profile = "quick", seed, waivers, inject;
     std::vector<std::string> filter, skip, mask, options;
     std::string json, junit, ocp, html;
     uint64_t repeat = 1;
@@ -114,8 +114,11 @@ int list(const Options &o, const std::filesystem::path &program) {
 }
 
 tl::expected<Target, TargetError> target(const Options &o) {
-    if (o.plugin.empty()) return target_of_name(o.device, [] { return interrupted() != 0; });
-    return target_of_file(o.plugin, o.device);
+    const auto cancelled = [] { return interrupted() != 0; };
+    auto out = o.plugin.empty() ? target_of_name(o.device, cancelled) : target_of_file(o.plugin, o.device);
+    if (!out) return out;
+    if (auto added = add_peer(*out, o.peer, cancelled); !added) return tl::unexpected(std::move(added.error()));
+    return out;
 }
 
 tl::expected<uint64_t, std::string> seed_of(const std::string &text) {
@@ -178,7 +181,7 @@ int become_case(const RunOptions &run) {
         return refuse(Exit::usage, "--in-process needs --seed, as the report's command to run a case again has it");
     CaseArguments arguments;
     arguments.name = chosen->front().name;
-    arguments.subject = {run.target.plugin_file, run.target.device_id, run.target.options, run.mask};
+    arguments.subject = {run.target.plugin_file, run.target.device_id, run.target.options, run.mask, run.target.peer};
     arguments.seed = case_seed(*run.seed, arguments.name);
     arguments.profile = run.filter.profile;
     if (!run.inject.empty()) arguments = behind_wrapper(arguments, run.wrapper.string(), run.inject);
@@ -285,6 +288,9 @@ std::vector<Option> conformance_options(Options &o) {
          "a device as 'hbf probe' shows it, or 'sim', the suite's simulated one; with --plugin: a device of that plugin",
          false, what, Offer::by_name, device_names},
         {"--option", &o.options, "KEY=VALUE", "an option for the plugin; repeatable", false, what},
+        {"--peer", &o.peer, "NAME",
+         "second device of the cases between two: a name as above, a library, or 'none' (default: host; of host: sim)",
+         false, what, Offer::by_name, device_names},
         {"--filter", &o.filter, "CASES", "only these cases or groups: dma, dma.copy, '*.overlap*'; repeatable", false, what,
          Offer::by_name, case_names},
         {"--skip", &o.skip, "CASES", "not these cases or groups", false, what, Offer::by_name, case_names},

@@ -27,6 +27,16 @@ public:
         const uint32_t slot = (instance * place.factor + place.offset) & mask_;
         return reinterpret_cast<Word *>(place.base + uint64_t{slot} * stride_);
     }
+    // The same as numbers, for agents elsewhere: bases in bytes from `start`.
+    void tell(const std::byte *start, uint64_t &stride, uint64_t (&base)[most_locations], uint32_t (&factor)[most_locations],
+              uint32_t (&offset)[most_locations]) const {
+        stride = stride_;
+        for (unsigned location = 0; location < most_locations; ++location) {
+            base[location] = static_cast<uint64_t>(places_[location].base - start);
+            factor[location] = places_[location].factor;
+            offset[location] = places_[location].offset;
+        }
+    }
 
 private:
     struct Place {

@@ -19,9 +19,8 @@ constexpr unsigned least_rounds = 8; // however long they take on a busy machine
 // Remembers the configuration with the highest rate of sightings; half of the later rounds draw a new one.
 class Tuner {
 public:
-    Tuner(uint64_t seed, const Harness &harness, unsigned agents)
-        : random_(seed), agents_(agents), cpus_(harness.cpus()),
-          ranges_(static_cast<unsigned>(harness.arena().ranges.size())) {}
+    Tuner(uint64_t seed, const Runner &runner, unsigned agents)
+        : random_(seed), agents_(agents), cpus_(runner.cpus()), ranges_(runner.ranges()) {}
 
     Config next() {
         if (drawn_ < first_draws || random_.below(2) == 0) {
@@ -49,9 +48,9 @@ private:
 
 class Campaign {
 public:
-    Campaign(Harness &harness, const ShapeTest &test, const Budget &budget, uint64_t seed)
-        : harness_(harness), test_(test), budget_(budget),
-          tuner_(seed, harness, static_cast<unsigned>(test.shape.agents.size())) {
+    Campaign(Runner &runner, const ShapeTest &test, const Budget &budget, uint64_t seed)
+        : runner_(runner), test_(test), budget_(budget),
+          tuner_(seed, runner, static_cast<unsigned>(test.shape.agents.size())) {
         report_.shape = &test.shape;
         for (const Control &control : test.controls) report_.controls.push_back({&control, 0, 0, 0});
     }
@@ -80,7 +79,7 @@ private:
         bool ran = false;
         for (ControlResult &result : report_.controls) {
             if (result.seen >= 2 * budget_.sightings && round >= first_draws && round % 4 != 0) continue;
-            const Slice slice = harness_.run(result.control->shape, config, slice_s / 2);
+            const Slice slice = runner_.run(result.control->shape, config, slice_s / 2);
             const uint64_t seen = slice.histogram.asked(result.control->shape);
             result.seen += seen;
             result.instances += slice.histogram.instances;
@@ -91,7 +90,7 @@ private:
         if (ran) tuner_.learn(config, rate);
     }
     void run_shape(const Config &config) {
-        Slice slice = harness_.run(test_.shape, config, slice_s);
+        Slice slice = runner_.run(test_.shape, config, slice_s);
         report_.histogram.add(slice.histogram);
         report_.seconds += slice.seconds;
         for (Dump &dump : slice.dumps) report_.dumps.push_back(std::move(dump));
@@ -112,7 +111,7 @@ private:
         return seen_enough() ? Finding::violated : Finding::inconclusive;
     }
 
-    Harness &harness_;
+    Runner &runner_;
     const ShapeTest &test_;
     Budget budget_;
     Tuner tuner_;
@@ -132,8 +131,8 @@ double Report::confidence() const {
     return -std::expm1(-most * seconds);
 }
 
-Report run_campaign(Harness &harness, const ShapeTest &test, const Budget &budget, uint64_t seed) {
-    return Campaign(harness, test, budget, seed).run();
+Report run_campaign(Runner &runner, const ShapeTest &test, const Budget &budget, uint64_t seed) {
+    return Campaign(runner, test, budget, seed).run();
 }
 
 std::string observation_line(const Shape &shape, const Histogram &histogram) {

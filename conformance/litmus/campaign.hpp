@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/litmus/harness.hpp"
+#include "conformance/litmus/runner.hpp"
 #include "conformance/litmus/shapes.hpp"
 
 namespace hbf::litmus {
@@ -52,8 +52,8 @@ struct Report {
 };
 
 // The report points into `test`.
-Report run_campaign(Harness &harness, const ShapeTest &test, const Budget &budget, uint64_t seed);
-Report run_campaign(Harness &harness, const ShapeTest &&test, const Budget &budget, uint64_t seed) = delete;
+Report run_campaign(Runner &runner, const ShapeTest &test, const Budget &budget, uint64_t seed);
+Report run_campaign(Runner &runner, const ShapeTest &&test, const Budget &budget, uint64_t seed) = delete;
 
 // "Observation MP.rel.acq Never 0/1.2e8", as litmus7 says it.
 std::string observation_line(const Shape &shape, const Histogram &histogram);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "conformance/litmus/campaign.hpp"
+#include "conformance/litmus/harness.hpp"
 #include "conformance/litmus/testing.hpp"
 
 namespace hbf::litmus {

@@ -10,10 +10,7 @@
 namespace hbf::litmus {
 namespace {
 
-constexpr uint32_t most_instances = 512; // of a batch
-constexpr size_t most_dumps = 3;
 constexpr auto batch_limit = std::chrono::milliseconds(50); // then what is done counts
-constexpr uint64_t value_bits = 4, value_mask = 15;
 
 // Keeps the memory system busy: stores and loads over more than a first-level cache, in words that nobody shares.
 void stress(std::atomic<bool> &over, std::vector<uint64_t> &room, uint64_t seed) {
@@ -47,11 +44,7 @@ private:
         return std::max(agents, std::min(cpus(), agents + 8));
     }
     void place(unsigned thread, const Config &config) const;
-    void prepare(const Shape &shape, const Placement &placement, uint64_t first);
     uint32_t act(const Shape &shape, const Config &config, const Placement &placement, unsigned agent, uint64_t first);
-    void collect(const Shape &shape, const Config &config, const Placement &placement, uint64_t first, uint32_t count,
-                 Slice &slice);
-    static uint8_t decode(uint64_t word, uint64_t serial, uint64_t first);
 
     Arena arena_;
     std::vector<int> home_;
@@ -71,12 +64,6 @@ void Harness::Crew::place(unsigned thread, const Config &config) const {
         measure::bind_thread(home_);
     else
         measure::bind_thread({home_[(thread + config.first_cpu) % home_.size()]});
-}
-
-void Harness::Crew::prepare(const Shape &shape, const Placement &placement, uint64_t first) {
-    for (unsigned location = 0; location < shape.locations(); ++location)
-        for (uint32_t i = 0; i < placement.instances(); ++i)
-            store_word<Order::relaxed>(*placement.word(location, i), (first + i) << value_bits);
 }
 
 uint32_t Harness::Crew::act(const Shape &shape, const Config &config, const Placement &placement, unsigned agent,
@@ -113,39 +100,6 @@ uint32_t Harness::Crew::act(const Shape &shape, const Config &config, const Plac
     return instances;
 }
 
-uint8_t Harness::Crew::decode(uint64_t word, uint64_t serial, uint64_t first) {
-    if (word >> value_bits == serial && (word & value_mask) <= largest_value) return static_cast<uint8_t>(word & value_mask);
-    return word != 0 && word >> value_bits < first ? stale_value : alien_value;
-}
-
-void Harness::Crew::collect(const Shape &shape, const Config &config, const Placement &placement, uint64_t first,
-                            uint32_t count, Slice &slice) {
-    const unsigned locations = shape.locations();
-    for (uint32_t i = 0; i < count; ++i) {
-        Observed seen;
-        unsigned result = 0;
-        for (unsigned agent = 0; agent < shape.agents.size(); ++agent)
-            for (unsigned own = 0; own < shape.registers_of(agent); ++own)
-                seen.registers[result++] = decode(results_[agent][uint64_t{i} * most_registers + own], first + i, first);
-        uint64_t finals[most_locations] = {};
-        for (unsigned location = 0; location < locations; ++location) {
-            finals[location] = load_word<Order::relaxed>(*placement.word(location, i));
-            seen.finals[location] = decode(finals[location], first + i, first);
-        }
-        slice.histogram.add(seen);
-        if (!violates(shape, seen) || slice.dumps.size() >= most_dumps) continue;
-        Dump dump{to_string(shape, seen), to_string(config), slice.batches, i, (first + i) << value_bits, {}, {}, {}};
-        for (unsigned agent = 0; agent < shape.agents.size(); ++agent)
-            for (unsigned own = 0; own < shape.registers_of(agent); ++own)
-                dump.registers.push_back(results_[agent][uint64_t{i} * most_registers + own]);
-        for (unsigned location = 0; location < locations; ++location) {
-            dump.finals.push_back(finals[location]);
-            dump.addresses.push_back(reinterpret_cast<uintptr_t>(placement.word(location, i)));
-        }
-        slice.dumps.push_back(std::move(dump));
-    }
-}
-
 Slice Harness::Crew::run(const Shape &shape, const Config &config, double seconds) {
     const auto begin = Clock::now();
     const auto end = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -172,14 +126,16 @@ Slice Harness::Crew::run(const Shape &shape, const Config &config, double second
     do {
         first = serial_;
         serial_ += placement.instances();
-        prepare(shape, placement, first);
+        prepare_words(shape, placement, first);
         meeting_.open(agents, Clock::now() + batch_limit);
         quiet_.store(false, std::memory_order_relaxed);
         running_.store(agents, std::memory_order_relaxed);
         threads_.run(members, job);
         placed = true;
         const uint32_t count = *std::min_element(ran_, ran_ + agents);
-        collect(shape, config, placement, first, count, slice);
+        Batch batch{shape, config, placement, first, count, {}};
+        for (unsigned agent = 0; agent < agents; ++agent) batch.results[agent] = results_[agent].data();
+        count_batch(batch, slice);
         ++slice.batches;
     } while (Clock::now() < end);
     slice.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -195,8 +151,8 @@ Slice Harness::run(const Shape &shape, const Config &config, double seconds) {
 unsigned Harness::cpus() const {
     return crew_->cpus();
 }
-const Arena &Harness::arena() const {
-    return crew_->arena();
+unsigned Harness::ranges() const {
+    return static_cast<unsigned>(crew_->arena().ranges.size());
 }
 
 } // namespace hbf::litmus

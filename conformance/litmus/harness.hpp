@@ -6,44 +6,23 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
-#include "conformance/litmus/arena.hpp"
-#include "conformance/litmus/histogram.hpp"
+#include "conformance/litmus/runner.hpp"
 
 namespace hbf::litmus {
 
-// All there is to know of one instance that broke its contract.
-struct Dump {
-    std::string outcome, config;
-    uint64_t batch = 0;
-    uint32_t instance = 0;
-    uint64_t tag = 0; // stored values are this | 1, 2, ...; the words began as this
-    std::vector<uint64_t> registers, finals, addresses;
-};
-
-struct Slice {
-    Histogram histogram;
-    uint64_t batches = 0;
-    double seconds = 0;
-    std::vector<Dump> dumps; // of the first violations
-};
-
-class Harness {
+class Harness final : public Runner {
 public:
     // Threads for shapes of up to `agents` agents on the calling thread's CPUs. The arena's memory outlives the harness.
     Harness(unsigned agents, Arena arena, uint64_t seed);
-    ~Harness(); // the calling thread gets its CPUs back
-    Harness(const Harness &) = delete;
-    Harness &operator=(const Harness &) = delete;
+    ~Harness() override; // the calling thread gets its CPUs back
 
-    // At least one batch, then until `seconds` have passed. A batch that agents cannot finish because they get no CPU is
-    // cut short: what all of them ran counts. The shape has as many agents as the harness, or fewer.
-    Slice run(const Shape &shape, const Config &config, double seconds);
+    // A batch that agents cannot finish because they get no CPU is cut short. The shape has as many agents as the harness,
+    // or fewer.
+    Slice run(const Shape &shape, const Config &config, double seconds) override;
 
-    unsigned cpus() const;
-    const Arena &arena() const;
+    unsigned cpus() const override;
+    unsigned ranges() const override;
 
 private:
     class Crew;

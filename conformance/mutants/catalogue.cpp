@@ -8,9 +8,10 @@ namespace hbf::conformance {
 const std::vector<Mutant> &all_mutants() {
     static const std::vector<Mutant> all = [] {
         std::vector<Mutant> mutants;
-        for (auto *const group : {catalogue::abi, catalogue::async, catalogue::bandwidth, catalogue::coherence,
-                                  catalogue::dma, catalogue::integrity, catalogue::kernels, catalogue::lifecycle, catalogue::security,
-                                  catalogue::select, catalogue::threads, catalogue::tier})
+        for (auto *const group :
+             {catalogue::abi, catalogue::agents, catalogue::async, catalogue::bandwidth, catalogue::coherence,
+              catalogue::dma, catalogue::integrity, catalogue::kernels, catalogue::lifecycle, catalogue::security,
+              catalogue::select, catalogue::threads, catalogue::tier})
             for (Mutant &mutant : group()) mutants.push_back(std::move(mutant));
         return mutants;
     }();

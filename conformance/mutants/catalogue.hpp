@@ -9,6 +9,7 @@
 namespace hbf::conformance::catalogue {
 
 std::vector<Mutant> abi();
+std::vector<Mutant> agents();
 std::vector<Mutant> async();
 std::vector<Mutant> bandwidth();
 std::vector<Mutant> coherence();

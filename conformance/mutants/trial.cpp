@@ -36,6 +36,9 @@ tl::expected<Trial, std::string> trial_of(const Mutant &mutant, bool mutated) {
     for (const auto *const part : {&program, &library, &below})
         if (!*part) return tl::unexpected(part->error());
     Trial trial{*program, {library->string(), "", {}}};
+    // The other one of the two: its own is the device under test.
+    const auto peer = mutant.base == Base::host ? simulated_device() : host_plugin();
+    if (peer) trial.subject.peer.plugin_file = peer->string();
     auto &options = trial.subject.options;
     if (mutant.base != Base::guard) options.emplace_back("inject.plugin", below->string());
     // Of two, the later one lies nearer the device.

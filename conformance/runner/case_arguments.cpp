@@ -57,14 +57,16 @@ const char case_usage[] =
     "  --seed N            the case's own seed (default 1)\n"
     "  --profile NAME      quick, full or soak (default quick)\n"
     "  --mask NAME,...     capabilities to hide from the case, or 'all'\n"
+    "  --peer FILE         plugin of a second device, for cases between two; --peer-device, --peer-option as above\n"
     "\n"
     "Exit status: 0 pass, 1 fail, 2 wrong command line, 3 no decision, 77 not supported or not observable.\n"
     "'hbf conformance' runs all cases, each in such a process, and judges them.\n";
 
 tl::expected<CaseArguments, std::string> parse_case_arguments(const std::vector<std::string> &words) {
     CaseArguments out;
-    const std::vector<std::string> known = {"--plugin", "--case",    "--option", "--device",    "--seed",   "--mask",
-                                            "--list",   "--profile", "--names",  "--record-fd", "--parent", "--describe"};
+    const std::vector<std::string> known = {"--plugin", "--case",     "--option",  "--device",      "--seed",
+                                            "--mask",   "--list",     "--profile", "--names",       "--record-fd",
+                                            "--parent", "--describe", "--peer",    "--peer-device", "--peer-option"};
     for (size_t i = 0; i < words.size(); ++i) {
         const std::string &word = words[i];
         if (word == "--list" || word == "--names" || word == "--describe" || word == "--help" || word == "-h") {
@@ -81,17 +83,21 @@ tl::expected<CaseArguments, std::string> parse_case_arguments(const std::vector<
         const auto refused = [&](std::string_view what) {
             return tl::unexpected(fmt::format("{}: '{}' is no {}", word, value, what));
         };
-        if (word == "--plugin") {
+        if (word == "--plugin" || word == "--peer") {
             std::error_code error;
-            out.subject.plugin_file = std::filesystem::absolute(value, error).string();
+            auto &file = word == "--peer" ? out.subject.peer.plugin_file : out.subject.plugin_file;
+            file = std::filesystem::absolute(value, error).string();
         } else if (word == "--case") {
             out.name = value;
         } else if (word == "--device") {
             out.subject.device_id = value;
-        } else if (word == "--option") {
+        } else if (word == "--peer-device") {
+            out.subject.peer.device_id = value;
+        } else if (word == "--option" || word == "--peer-option") {
             const size_t at = value.find('=');
             if (at == 0 || at == std::string::npos) return refused("KEY=VALUE");
-            out.subject.options.emplace_back(value.substr(0, at), value.substr(at + 1));
+            auto &options = word == "--option" ? out.subject.options : out.subject.peer.options;
+            options.emplace_back(value.substr(0, at), value.substr(at + 1));
         } else if (word == "--profile") {
             const auto profile = profile_from(value);
             if (!profile) return refused("profile; one of: quick, full, soak");
@@ -127,6 +133,10 @@ std::vector<std::string> words_of(const CaseArguments &arguments) {
         add("--case", arguments.name);
     if (!arguments.subject.device_id.empty()) add("--device", arguments.subject.device_id);
     for (const auto &[key, value] : arguments.subject.options) add("--option", key + "=" + value);
+    const PeerOptions &peer = arguments.subject.peer;
+    if (!peer.plugin_file.empty()) add("--peer", peer.plugin_file);
+    if (!peer.device_id.empty()) add("--peer-device", peer.device_id);
+    for (const auto &[key, value] : peer.options) add("--peer-option", key + "=" + value);
     add("--seed", fmt::format("{:#x}", arguments.seed));
     add("--profile", std::string(to_string(arguments.profile)));
     if (arguments.subject.mask) add("--mask", mask_text(arguments.subject.mask));

@@ -94,6 +94,7 @@ private:
         arguments_.subject.device_id = options_.target.device_id;
         arguments_.subject.options = options_.target.options;
         arguments_.subject.mask = options_.mask;
+        arguments_.subject.peer = options_.target.peer;
         arguments_.profile = options_.filter.profile;
         real_ = arguments_;
         if (!options_.inject.empty()) {
@@ -266,6 +267,7 @@ std::string replay_command(const RunOptions &options, const std::string &name, u
     std::string out = "hbf conformance --plugin " + quoted(options.target.plugin_file);
     if (!options.target.device_id.empty()) out += " --device " + quoted(options.target.device_id);
     for (const auto &[key, value] : options.target.options) out += " --option " + quoted(key + "=" + value);
+    if (!options.target.peer_asked.empty()) out += " --peer " + quoted(options.target.peer_asked);
     if (options.filter.profile != Profile::quick) out += fmt::format(" --profile {}", to_string(options.filter.profile));
     if (!options.inject.empty()) out += " --inject " + quoted(options.inject);
     if (mask) {

@@ -74,4 +74,28 @@ tl::expected<Target, TargetError> target_of_name(const std::string &name, const 
     return found.front();
 }
 
+namespace {
+
+tl::expected<Target, TargetError> peer_of(const Target &target, const std::string &name,
+                                          const std::function<bool()> &cancelled) {
+    if (name.find('/') != std::string::npos) return target_of_file(name, "");
+    if (!name.empty()) return target_of_name(name, cancelled);
+    std::error_code error;
+    const auto host = host_plugin();
+    const bool is_host = host && fs::equivalent(*host, target.plugin_file, error);
+    const auto library = is_host ? simulated_device() : host;
+    return Target{library ? library->string() : "", "", {}};
+}
+
+} // namespace
+
+tl::expected<void, TargetError> add_peer(Target &target, const std::string &name, const std::function<bool()> &cancelled) {
+    target.peer_asked = name;
+    if (name == "none") return {};
+    auto peer = peer_of(target, name, cancelled);
+    if (!peer) return refuse(peer.error().kind, "--peer: " + peer.error().message);
+    target.peer = {peer->plugin_file, peer->device_id, std::move(peer->options)};
+    return {};
+}
+
 } // namespace hbf::conformance

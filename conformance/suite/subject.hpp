@@ -14,11 +14,19 @@
 
 namespace hbf::conformance {
 
+// A second device, for the cases between two.
+struct PeerOptions {
+    std::string plugin_file = {};                                  // absolute path; "": there is none
+    std::string device_id = {};                                    // "": the first one that probe reports
+    std::vector<std::pair<std::string, std::string>> options = {}; // for probe and create
+};
+
 struct SubjectOptions {
     std::string plugin_file;                                       // absolute path of the plugin
     std::string device_id;                                         // "": the first one that probe reports
     std::vector<std::pair<std::string, std::string>> options = {}; // for probe and create
     uint32_t mask = 0; // need::maskable bits that the suite pretends the plugin does not declare
+    PeerOptions peer = {};
 };
 
 // The host's side of the log: lines the plugin sent, kept up to a bound.

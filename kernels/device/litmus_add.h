@@ -28,11 +28,17 @@ HBF_FUNCTION void litmus_add_one(volatile HBF_GLOBAL uint32_t *word) {
 #endif
 }
 
-HBF_FUNCTION void litmus_add_split(volatile HBF_GLOBAL uint32_t *word) {
+/* With a moment between the steps, in which others come and go. */
+HBF_FUNCTION void litmus_add_split(volatile HBF_GLOBAL uint32_t *word, uint32_t wait) {
+    volatile uint32_t turns = wait;
 #if defined(HBF_ON_HOST)
-    __atomic_store_n(word, __atomic_load_n(word, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+    const uint32_t value = __atomic_load_n(word, __ATOMIC_RELAXED);
+    while (turns != 0) turns = turns - 1;
+    __atomic_store_n(word, value + 1, __ATOMIC_RELAXED);
 #else
-    *word = *word + 1;
+    const uint32_t value = *word;
+    while (turns != 0) turns = turns - 1;
+    *word = value + 1;
 #endif
 }
 
@@ -44,7 +50,7 @@ HBF_FUNCTION void litmus_add_item(hbf_item item, HBF_GLOBAL uint8_t *bytes, litm
         volatile HBF_GLOBAL uint32_t *const word =
             (volatile HBF_GLOBAL uint32_t *)(bytes + (uint64_t)chosen * arguments.stride);
         if (arguments.split)
-            litmus_add_split(word);
+            litmus_add_split(word, (uint32_t)(random >> 20) % 64);
         else
             litmus_add_one(word);
     }

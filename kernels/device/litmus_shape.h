@@ -53,6 +53,7 @@ HBF_FUNCTION uint64_t litmus_shape_result_size(uint32_t instances) { /* bytes of
     return sizeof(litmus_shape_head) + (uint64_t)instances * 4 * sizeof(uint64_t);
 }
 
+/* Every other time nothing, else up to `most` turns. */
 HBF_FUNCTION void litmus_shape_delay(uint64_t *random, uint32_t most) {
     *random = *random * 6364136223846793005u + 1442695040888963407u;
     const uint32_t drawn = (uint32_t)(*random >> 33);
@@ -60,7 +61,13 @@ HBF_FUNCTION void litmus_shape_delay(uint64_t *random, uint32_t most) {
     while (turns != 0) turns = turns - 1;
 }
 
-HBF_FUNCTION uint32_t litmus_shape_meet(HBF_GLOBAL uint8_t *meeting, uint32_t agent, uint64_t number,
+/* Agents of different kinds are not equally fast after they have met: one or the other is held up for a moment. */
+HBF_FUNCTION void litmus_shape_skew(uint64_t *random) {
+    litmus_shape_delay(random, (1u << (*random >> 33) % 9) - 1);
+}
+
+/* Until all have come to `number`, which rises. */
+HBF_FUNCTION uint32_t litmus_shape_wait(HBF_GLOBAL uint8_t *meeting, uint32_t agent, uint64_t number,
                                         litmus_shape_arguments arguments) {
     HBF_GLOBAL uint8_t *const over = meeting + HBF_LITMUS_APART * HBF_LITMUS_AGENTS;
     litmus_store64(meeting + HBF_LITMUS_APART * agent, number, HBF_LITMUS_RELEASE, arguments.scope);
@@ -75,6 +82,13 @@ HBF_FUNCTION uint32_t litmus_shape_meet(HBF_GLOBAL uint8_t *meeting, uint32_t ag
         }
     }
     return 1;
+}
+
+/* Twice, so that none goes on while another, long come, has lost its processor meanwhile. */
+HBF_FUNCTION uint32_t litmus_shape_meet(HBF_GLOBAL uint8_t *meeting, uint32_t agent, uint64_t instance,
+                                        litmus_shape_arguments arguments) {
+    return litmus_shape_wait(meeting, agent, 2 * instance + 1, arguments) &&
+           litmus_shape_wait(meeting, agent, 2 * instance + 2, arguments);
 }
 
 HBF_FUNCTION uint32_t litmus_shape_lacks(uint32_t agent, litmus_shape_arguments arguments) {
@@ -96,7 +110,8 @@ HBF_FUNCTION void litmus_shape_item(hbf_item item, HBF_GLOBAL uint8_t *words, HB
     head->lacks = litmus_shape_lacks(agent, arguments);
     for (; head->lacks == 0 && i < arguments.instances; ++i) {
         HBF_GLOBAL uint8_t *result = own + sizeof(litmus_shape_head) + (uint64_t)i * 4 * sizeof(uint64_t);
-        if ((arguments.meet_each || i == 0) && !litmus_shape_meet(meeting, agent, (uint64_t)i + 1, arguments)) break;
+        if ((arguments.meet_each || i == 0) && !litmus_shape_meet(meeting, agent, i, arguments)) break;
+        litmus_shape_skew(&random);
         for (uint32_t s = 0; s < HBF_LITMUS_STEPS; ++s) {
             const uint32_t step = arguments.step[agent][s], operation = step & 255, order = step >> 8 & 255;
             if (operation == HBF_LITMUS_END) break;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "conformance/litmus/harness.hpp"
 #include "conformance/suite/threads.hpp"
 
 namespace hbf::conformance::coherence {
@@ -19,12 +20,12 @@ struct Ground {
             arena.ranges.emplace_back(static_cast<std::byte *>(infos.back().address), range_size);
         }
     }
-    const hbf_region_info *find(uint64_t address) const {
+    Place find(const Instance &device, uint64_t address) const {
         for (const hbf_region_info &info : infos) {
             const auto begin = reinterpret_cast<uintptr_t>(info.address);
-            if (address >= begin && address - begin < info.size) return &info;
+            if (address >= begin && address - begin < info.size) return {&device, &info, address - begin};
         }
-        return nullptr;
+        return {&device, nullptr};
     }
 
     Regions regions;
@@ -41,18 +42,18 @@ std::string dump_text(const litmus::Shape &shape, const litmus::Dump &dump) {
                        dump.instance, dump.tag, words, dump.config);
 }
 
-[[noreturn]] void fail_shape(Context &context, const Instance &device, const Ground &ground, const litmus::Report &report) {
+[[noreturn]] void fail_shape(Context &context, const litmus::Report &report, const FindPlace &find) {
     const litmus::Shape &shape = *report.shape;
     for (const litmus::Dump &dump : report.dumps) context.note(dump_text(shape, dump));
     const litmus::Dump &first = report.dumps.front();
     const uint64_t impossible = report.histogram.impossible();
     Evidence evidence;
     evidence.fault_class = impossible ? fault::stale : fault::order;
-    if (const hbf_region_info *region = ground.find(first.addresses.front())) {
-        evidence.tier = device.tier(region->tier).name;
-        evidence.region = region->region;
-        evidence.address = first.addresses.front();
-        evidence.offset = evidence.address - reinterpret_cast<uintptr_t>(region->address);
+    if (const Place place = find(first.addresses.front()); place.region) {
+        evidence.tier = place.device->tier(place.region->tier).name;
+        evidence.region = place.region->region;
+        evidence.offset = place.offset;
+        if (place.region->address) evidence.address = reinterpret_cast<uintptr_t>(at(*place.region, place.offset));
     }
     evidence.expected = first.tag;
     evidence.actual = first.registers.empty() ? first.finals.front() : first.registers.front();
@@ -119,9 +120,13 @@ void run_shape(Context &context, std::string_view name) {
     litmus::Harness harness(agents, ground.arena, context.seed());
     const litmus::Report report =
         run_campaign(harness, test, {.least_s = context.budget_s(), .most_s = patience_s(context)}, context.seed());
+    judge_shape(context, report, [&](uint64_t address) { return ground.find(device, address); });
+}
+
+void judge_shape(Context &context, const litmus::Report &report, const FindPlace &find) {
     tell(context, report);
     context.count_check();
-    if (report.finding == litmus::Finding::violated) fail_shape(context, device, ground, report);
+    if (report.finding == litmus::Finding::violated) fail_shape(context, report, find);
     if (report.finding == litmus::Finding::inconclusive)
         context.inconclusive(fmt::format("{} in {} instances, but none of its controls was seen {} times: {}",
                                          report.violations() ? "one violation" : "no violation", report.histogram.instances,

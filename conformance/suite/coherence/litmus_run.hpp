@@ -2,6 +2,7 @@
 // CPU litmus shapes on a plugin's mapped memory.
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 #include "conformance/litmus/campaign.hpp"
@@ -14,6 +15,10 @@ void need_agents(Context &context, unsigned agents, std::string_view for_what);
 
 // The shape of this name and its controls, on all tiers that are declared coherent between CPUs, for the case's time.
 void run_shape(Context &context, std::string_view name);
+
+// The verdict on a shape that was run; `find` says where a word's address lies.
+using FindPlace = std::function<Place(uint64_t address)>;
+void judge_shape(Context &context, const litmus::Report &report, const FindPlace &find);
 
 // Longest that controls are waited for on a busy machine.
 double patience_s(const Context &context);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes wrong between a device and the others that reach its memory: its own kernels beside CPUs, another device,
+// another process.
+#include "conformance/mutants/catalogue.hpp"
+
+namespace hbf::conformance::catalogue {
+
+std::vector<Mutant> agents() {
+    return {
+        {.name = "kernel_loads_behind",
+         .description = "a kernel loads what was in memory at the launch before: a cache that no launch invalidates",
+         .fault = "launch-behind,what=loads,kernel=litmus_load/1",
+         .killers = {"coherence.kernel.loads_what_was_flushed"}},
+        {.name = "kernel_stores_late",
+         .description = "what a kernel stores gets to memory at the next launch: a cache that completion does not drain",
+         .fault = "launch-behind,what=stores,kernel=litmus_store/1",
+         .killers = {"coherence.kernel.stores_seen_after_invalidate"}},
+        {.name = "kernel_addition_lost",
+         .description = "a word to which kernels add atomically is written back as it was before the launch",
+         .fault = "launch-undone,kernel=litmus_add/1",
+         .killers = {"coherence.kernel_kernel.add_sum"}},
+        {.name = "kernel_words_written_back",
+         .description = "somebody writes old bytes back over what the groups of a launch store",
+         .fault = "stale-writeback",
+         .killers = {"coherence.kernel_kernel.corr", "coherence.kernel_kernel.coww",
+                     "coherence.kernel_kernel.mp_release_acquire", "coherence.kernel_kernel.sb_seq_cst",
+                     "coherence.kernel_kernel.lb_acquire_release", "coherence.kernel_kernel.two_writes_twice_seq_cst"}},
+        {.name = "peer_rounds_up",
+         .description = "a copy between devices is rounded up to 64 bytes: what lies behind it is overwritten",
+         .fault = "tail-rounded-to-64",
+         .killers = {"coherence.peer.copies_equal_staged"}},
+        {.name = "peer_tail_lost",
+         .description = "the last byte of a copy between devices never arrives",
+         .fault = "drop-tail,bytes=1",
+         .killers = {"coherence.peer.copies_equal_staged"}},
+        {.name = "registered_head_lost",
+         .description = "a copy into memory that another device registered leaves its first bytes as they were",
+         .fault = "registered-wrong,what=lost",
+         .killers = {"coherence.peer.copies_equal_staged"}},
+        {.name = "registered_late",
+         .description = "a copy into registered memory completes before its bytes are there",
+         .fault = "registered-wrong,what=late",
+         .killers = {"coherence.peer.copies_equal_staged"}},
+        {.name = "shared_halves_written_back",
+         .description = "somebody writes the halves of old words back one after the other, over a kernel's and the host's",
+         .fault = "stale-writeback,unit=half",
+         .killers = {"coherence.host_kernel.no_tearing_64bit"}},
+        {.name = "shared_words_written_back",
+         .description = "somebody writes old bytes back over what a kernel and the host store",
+         .fault = "stale-writeback",
+         .killers = {"coherence.host_kernel.corr_kernel_loads", "coherence.host_kernel.corr_host_loads",
+                     "coherence.host_kernel.mp_to_kernel", "coherence.host_kernel.mp_to_host",
+                     "coherence.host_kernel.sb_seq_cst"}},
+        {.name = "third_party_half",
+         .description = "the end of a copy never arrives where another device reads it",
+         .base = Base::host,
+         .fault = "drop-tail,bytes=1",
+         .killers = {"coherence.third_party.sees_completed_copies"}},
+        {.name = "third_party_lags",
+         .description = "a device reads memory that it registered as it was when it first read it",
+         .base = Base::host,
+         .fault = "registered-wrong,what=cached",
+         .killers = {"coherence.third_party.sees_completed_copies"}},
+    };
+}
+
+} // namespace hbf::conformance::catalogue
