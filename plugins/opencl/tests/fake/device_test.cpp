@@ -2,6 +2,7 @@
 // An opened device that runs out of something, refuses, or goes away: what the host is told, and that nothing is lost.
 #include <gtest/gtest.h>
 
+#include "core/fabric/testing/allocations.hpp"
 #include "plugins/opencl/instance.hpp"
 #include "plugins/opencl/tests/fake/fixture.hpp"
 
@@ -25,18 +26,19 @@ protected:
         instance->describe_tier(0, info);
         return info.available;
     }
-    static uint64_t submit_copies(sdk::Queue &queue, hbf_region dst, hbf_region src, size_t count = 1) {
-        std::vector<hbf_command> commands(count);
-        for (hbf_command &command : commands) {
-            command.kind = HBF_COMMAND_COPY;
-            command.u.copy = {dst, 0, src, 0, 4096, nullptr};
-        }
-        hbf_batch batch{};
-        batch.struct_size = sizeof batch;
-        batch.command_stride = sizeof(hbf_command);
-        batch.commands = commands.data();
-        batch.command_count = count;
+    static uint64_t submit(sdk::Queue &queue, const hbf_command *commands, size_t count) {
+        const hbf_batch batch{sizeof batch, sizeof *commands, commands, count};
         return queue.submit(sdk::BatchView(batch));
+    }
+    static hbf_command copy(hbf_region dst, hbf_region src) {
+        hbf_command command{};
+        command.kind = HBF_COMMAND_COPY;
+        command.u.copy = {dst, 0, src, 0, 4096, nullptr};
+        return command;
+    }
+    static uint64_t submit_copies(sdk::Queue &queue, hbf_region dst, hbf_region src, size_t count = 1) {
+        const std::vector<hbf_command> commands(count, copy(dst, src));
+        return submit(queue, commands.data(), count);
     }
     void expect_lost(const std::string &how, const std::string &name) {
         open();
@@ -127,6 +129,41 @@ TEST_F(FakeDevice, MemoryThatRunsOutIsExhaustedAndNothingIsLost) {
     }
     behave("");
     instance->free(allocate(mebibyte));
+}
+
+// Every kind of command.
+TEST_F(FakeDevice, AWarmedSubmitPollAndWaitAllocateNothing) {
+    open();
+    const hbf_region a = allocate(mebibyte), b = allocate(mebibyte);
+    const auto queue = instance->create_queue({});
+    const uint64_t size = 4096;
+    const hbf_kernel_buffer ranges[] = {{a, 0, size, HBF_KERNEL_READS, 0}, {b, 8, size, HBF_KERNEL_WRITES, 0}};
+    hbf_command commands[4] = {copy(a, b), {}, {}, {}};
+    commands[1].kind = HBF_COMMAND_WAIT;
+    commands[2].kind = HBF_COMMAND_FILL;
+    commands[2].u.fill = {a, 3, 1001, 0x0102030405060708, 8, 0};
+    commands[3].kind = HBF_COMMAND_LAUNCH;
+    commands[3].u.launch = {find(static_cast<DeviceKernels &>(*instance->kernels()), "copy/1").kernel,
+                            ranges,
+                            2,
+                            &size,
+                            sizeof size,
+                            {2, 1, 1},
+                            {8, 1, 1}};
+    const auto turn = [&] {
+        const uint64_t value = submit(*queue, commands, 4);
+        return queue->wait(value, UINT64_MAX) && queue->poll().failed == 0;
+    };
+    ASSERT_TRUE(turn());
+    hbf_fake_opencl_meter(hbf::testing::allocations);
+    const uint64_t before = hbf::testing::allocations() - hbf_fake_opencl_own();
+    bool good = true;
+    for (int i = 0; i < 200; ++i) good = good && turn();
+    EXPECT_EQ(hbf::testing::allocations() - hbf_fake_opencl_own(), before);
+    hbf_fake_opencl_meter(nullptr);
+    EXPECT_TRUE(good);
+    instance->free(a);
+    instance->free(b);
 }
 
 TEST_F(FakeDevice, WithoutACompilerItHasNoKernels) {

@@ -43,6 +43,25 @@ size_t traced(std::string_view line); // how often it is there
 // Objects of the runtime that nobody has released; the plugin's own and those of a launch.
 std::atomic<int64_t> &alive() noexcept;
 
+// What this thread allocates in the runtime, by the meter that the test gave it: the rest is the plugin's.
+using Meter = uint64_t (*)() noexcept;
+class Own {
+public:
+    Own() : before_(measured()) {}
+    ~Own() { total() += measured() - before_; }
+    Own(const Own &) = delete;
+    Own &operator=(const Own &) = delete;
+    static std::atomic<Meter> &meter() noexcept;
+    static uint64_t &total() noexcept;
+
+private:
+    static uint64_t measured() {
+        const Meter meter = Own::meter();
+        return meter ? meter() : 0;
+    }
+    const uint64_t before_;
+};
+
 struct Object {
     std::atomic<int> references{1};
     Object() { ++alive(); }

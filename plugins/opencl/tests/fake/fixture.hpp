@@ -19,7 +19,11 @@
 #include "plugins/opencl/errors.hpp"
 #include "plugins/opencl/kernels/launcher.hpp"
 
-extern "C" int64_t hbf_fake_opencl_alive(void);
+extern "C" {
+int64_t hbf_fake_opencl_alive(void);                                // objects that nobody has released
+void hbf_fake_opencl_meter(uint64_t (*allocations)(void) noexcept); // counts this thread's; the next tells those in there
+uint64_t hbf_fake_opencl_own(void);
+}
 
 namespace hbf::opencl {
 

@@ -109,6 +109,7 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel, cl_device_id, cl_kernel_work_group_in
 }
 
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
+    const Own own;
     if (const cl_int code = wanted("clSetKernelArg")) return code;
     const device::Kernel &of = *kernel->program->kernel;
     if (index > 2 * of.buffer_count) return CL_INVALID_ARG_INDEX;

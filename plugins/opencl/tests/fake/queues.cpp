@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands: each runs where it is enqueued, or ends with an error.
 #include <cstring>
-#include <functional>
 
 #include "plugins/opencl/tests/fake/fake.hpp"
 
@@ -22,8 +21,10 @@ cl_int end_of_next() {
 }
 
 // A function's name, what it waits for, its event, and what it does.
-cl_int run(std::string_view function, cl_uint count, const cl_event *waits, cl_event *event,
-           const std::function<cl_int()> &work, bool is_command = true) {
+template <class Work>
+cl_int run(std::string_view function, cl_uint count, const cl_event *waits, cl_event *event, const Work &work,
+           bool is_command = true) {
+    const Own own;
     if (const cl_int code = wanted(function)) return code;
     if ((count == 0) != (waits == nullptr)) return CL_INVALID_EVENT_WAIT_LIST;
     cl_int end = CL_SUCCESS;
@@ -67,6 +68,7 @@ cl_int clReleaseCommandQueue(cl_command_queue queue) {
     return release(queue, CL_INVALID_COMMAND_QUEUE);
 }
 cl_int clFlush(cl_command_queue) {
+    const Own own;
     return wanted("clFlush");
 }
 cl_int clFinish(cl_command_queue) {
@@ -161,12 +163,14 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue, cl_kernel kernel, cl_uint dimens
 }
 
 cl_int clWaitForEvents(cl_uint count, const cl_event *events) {
+    const Own own;
     if (const cl_int code = wanted("clWaitForEvents")) return code;
     for (cl_uint i = 0; i < count; ++i)
         if (events[i]->status < 0) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     return CL_SUCCESS;
 }
 cl_int clGetEventInfo(cl_event event, cl_event_info info, size_t size, void *out, size_t *needed) {
+    const Own own;
     if (const cl_int code = wanted("clGetEventInfo")) return code;
     return info == CL_EVENT_COMMAND_EXECUTION_STATUS ? give(event->status, size, out, needed) : CL_INVALID_VALUE;
 }
@@ -187,10 +191,12 @@ cl_int clSetEventCallback(cl_event event, cl_int, void(CL_CALLBACK *callback)(cl
     return CL_SUCCESS;
 }
 cl_int clRetainEvent(cl_event event) {
+    const Own own;
     retain(event);
     return CL_SUCCESS;
 }
 cl_int clReleaseEvent(cl_event event) {
+    const Own own;
     return release(event, CL_INVALID_EVENT);
 }
 

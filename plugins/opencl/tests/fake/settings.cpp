@@ -83,9 +83,24 @@ std::atomic<int64_t> &alive() noexcept {
     return count;
 }
 
+std::atomic<Meter> &Own::meter() noexcept {
+    static std::atomic<Meter> meter{nullptr};
+    return meter;
+}
+uint64_t &Own::total() noexcept {
+    thread_local uint64_t total = 0;
+    return total;
+}
+
 } // namespace hbf::opencl::fake
 
 // For tests that are linked with this library.
 extern "C" __attribute__((visibility("default"))) int64_t hbf_fake_opencl_alive(void) {
     return hbf::opencl::fake::alive();
+}
+extern "C" __attribute__((visibility("default"))) void hbf_fake_opencl_meter(uint64_t (*meter)(void) noexcept) {
+    hbf::opencl::fake::Own::meter() = meter;
+}
+extern "C" __attribute__((visibility("default"))) uint64_t hbf_fake_opencl_own(void) {
+    return hbf::opencl::fake::Own::total();
 }
