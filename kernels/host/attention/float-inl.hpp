@@ -27,6 +27,8 @@ using RowVector = hn::Vec<Floats>;
 using WordTag = hn::RebindToUnsigned<Floats>;
 inline constexpr size_t row_lanes = hn::MaxLanes(Floats());
 inline constexpr size_t row_vectors = row_size / row_lanes;
+inline constexpr size_t head_group =
+    row_vectors * 4 <= 8 || HWY_ARCH_ARM_A64 ? 4 : 2; // query heads side by side, where so many share a KV head
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
 
@@ -113,8 +115,7 @@ struct Scores {
     }
 
     // Those of a tile's tokens; beyond `tokens` there are none.
-    HWY_INLINE HWY_ATTR void put(const RowVector (&products)[heads][row_vectors], size_t tile, uint32_t tokens,
-                                 float scale) {
+    HWY_ATTR void put(const RowVector (&products)[heads][row_vectors], size_t tile, uint32_t tokens, float scale) {
         const Floats d;
         const auto limit = hn::Set(d, infinity);
         for (size_t v = 0; v < row_vectors; ++v) {
@@ -130,7 +131,7 @@ struct Scores {
         }
     }
 
-    HWY_INLINE HWY_ATTR void to_weights(size_t tiles) {
+    HWY_ATTR void to_weights(size_t tiles) {
         const Floats d;
         for (size_t h = 0; h < heads; ++h) {
             auto most = highest[h][0];

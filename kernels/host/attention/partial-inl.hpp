@@ -19,8 +19,6 @@ HWY_BEFORE_NAMESPACE();
 namespace hbf::kernels {
 namespace HWY_NAMESPACE {
 
-inline constexpr size_t head_group =
-    row_vectors * 4 <= 8 || HWY_ARCH_ARM_A64 ? 4 : 2;    // query heads side by side, where so many share a KV head
 inline constexpr bool many_registers = row_vectors == 1; // AVX-512: both halves of a tile fit
 inline constexpr size_t side_by_side(size_t heads) {     // tiles or panels
     if (many_registers) return heads == 1 ? 4 : 2;
@@ -71,14 +69,16 @@ template <class Stored, size_t heads>
 struct HeadGroup {
     const device::kv_shape &shape;
     uint32_t tokens;
+    size_t used;                       // heads that there are: the last one stands for those that are not
     const typename Stored::Word *keys; // its values follow
     const float *query;
     float *state, *output; // of the first head
     Ahead &ahead;
     Scores<heads> scores;
+    float several[heads > 1 ? heads *HBF_KV_MAX_DIM : 1]; // query, where heads are fewer
 
     template <size_t tiles>
-    HWY_INLINE HWY_ATTR void score_tiles(size_t tile) {
+    HWY_ATTR void score_tiles(size_t tile) {
         const size_t dim = shape.head_dim, stride = dim * row_size, half = dim / 2;
         constexpr size_t parts = many_registers ? 2 : 1;
         Sums<Stored, tiles, parts, heads> sums;
@@ -105,14 +105,14 @@ struct HeadGroup {
     }
 
     template <size_t panels>
-    HWY_INLINE HWY_ATTR void weigh_panels(const typename Stored::Word *values, size_t panel) {
+    HWY_ATTR void weigh_panels(const typename Stored::Word *values, size_t panel) {
         const size_t stride = size_t{shape.block_tokens} * row_size;
         Sums<Stored, panels, 1, heads> sums;
         sums.clear();
         sums.add_rows(values + panel * stride, stride, tokens, scores.at[0], scores.stride, ahead);
         for (size_t t = 0; t < panels; ++t)
             for (size_t h = 0; h < heads; ++h)
-                for (size_t v = 0; v < row_vectors; ++v)
+                for (size_t v = 0; v < row_vectors && h < used; ++v)
                     hn::StoreU(plain_nan(sums.at[t][0][h][v]), Floats(),
                                output + h * shape.head_dim + (panel + t) * row_size + v * row_lanes);
     }
@@ -128,9 +128,15 @@ struct HeadGroup {
         constexpr size_t wide = side_by_side(heads);
         const size_t tiles = (tokens + row_size - 1) / row_size;
         size_t tile = 0;
+        if (heads > 1 && used < heads) {
+            for (size_t i = 0; i < heads * shape.head_dim; ++i)
+                several[i] = query[i / shape.head_dim < used ? i : i % shape.head_dim];
+            query = several;
+        }
         scores.begin();
         fetch_to_write(output + heads * shape.head_dim);
-        for (; tile + wide <= tiles; tile += wide) score_tiles<wide>(tile);
+        if constexpr (wide > 1)
+            for (; tile + wide <= tiles; tile += wide) score_tiles<wide>(tile);
         for (; tile < tiles; ++tile) score_tiles<1>(tile);
         scores.to_weights(tiles);
     }
@@ -140,9 +146,10 @@ struct HeadGroup {
         const auto *const values = keys + size_t{shape.block_tokens} * shape.head_dim;
         const size_t panels = shape.head_dim / row_size;
         size_t panel = 0;
-        for (; panel + wide <= panels; panel += wide) weigh_panels<wide>(values, panel);
+        if constexpr (wide > 1)
+            for (; panel + wide <= panels; panel += wide) weigh_panels<wide>(values, panel);
         for (; panel < panels; ++panel) weigh_panels<1>(values, panel);
-        for (size_t h = 0; h < heads; ++h) {
+        for (size_t h = 0; h < used; ++h) {
             state[2 * h] = scores.max[h], state[2 * h + 1] = scores.sum[h];
             if (scores.max[h] != scores.max[h])
                 for (size_t i = 0; i < shape.head_dim; ++i) output[h * shape.head_dim + i] = scores.max[h];
@@ -160,41 +167,32 @@ struct BlockHeads {
     float *state, *output;
     Ahead ahead{}, none{};
 
-    template <size_t heads>
-    HWY_INLINE HeadGroup<Stored, heads> group_from(size_t head) {
-        const size_t dim = shape.head_dim, shared = shape.query_heads / shape.kv_heads;
-        return {shape,
-                tokens,
-                kv + head / shared * 2 * shape.block_tokens * dim,
-                query + head * dim,
-                state + 2 * head,
-                output + head * dim,
-                head % shared ? none : ahead,
-                {}};
-    }
-
+    // Up to `heads` of them, from `head` on; how many.
     template <size_t heads>
     HWY_ATTR size_t run(size_t head) {
-        auto group = group_from<heads>(head);
+        const size_t dim = shape.head_dim, shared = shape.query_heads / shape.kv_heads, left = shared - head % shared;
+        HeadGroup<Stored, heads> group{shape,
+                                       tokens,
+                                       left < heads ? left : heads,
+                                       kv + head / shared * 2 * shape.block_tokens * dim,
+                                       query + head * dim,
+                                       state + 2 * head,
+                                       output + head * dim,
+                                       head % shared ? none : ahead,
+                                       {},
+                                       {}};
         group.score();
         group.weigh();
-        return heads;
-    }
-
-    // How many query heads from `head` on are taken together.
-    HWY_INLINE size_t group_at(size_t head) const {
-        const size_t shared = shape.query_heads / shape.kv_heads, left = shared - head % shared;
-        return left >= head_group ? head_group : left >= 2 ? 2 : 1;
+        return group.used;
     }
 
     // What follows is the next block, nullptr if none does.
     HWY_ATTR void run_all(const uint8_t *next) {
         const auto *const bytes = reinterpret_cast<const uint8_t *>(kv);
         ahead = {bytes + Ahead::distance, bytes + device::kv_block_size(shape), next};
-        for (size_t head = 0; head < shape.query_heads;) {
-            const size_t heads = group_at(head);
-            head += heads == 4 ? run<head_group>(head) : heads == 2 ? run<2>(head) : run<1>(head);
-        }
+        const size_t shared = shape.query_heads / shape.kv_heads;
+        for (size_t head = 0; head < shape.query_heads;)
+            head += shared - head % shared == 1 ? run<1>(head) : run<head_group>(head);
     }
 };
 

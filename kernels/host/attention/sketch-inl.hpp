@@ -19,6 +19,7 @@ template <size_t heads>
 struct SketchGroup {
     const device::sketch_shape &shape;
     uint32_t tokens;
+    size_t used; // heads that there are
     const uint8_t *sketch;
     const float *query;
     float *result; // of the first head
@@ -32,13 +33,13 @@ struct SketchGroup {
         const size_t dim = shape.kv.head_dim;
         const auto *const lows = reinterpret_cast<const typename Stored::Word *>(sketch), *const steps = lows + dim;
         const auto codes = hn::Set(d, static_cast<float>((1u << shape.bits) - 1));
-        for (size_t h = 0; h < heads; ++h) {
+        for (size_t h = 0; h < heads; ++h) { // those that are not: the first again
             RowVector low_sum[row_vectors], wide_sum[row_vectors], round_sum[row_vectors];
             for (size_t v = 0; v < row_vectors; ++v) low_sum[v] = wide_sum[v] = round_sum[v] = hn::Zero(d);
             for (size_t i = 0; i < dim; i += row_size)
                 for (size_t v = 0; v < row_vectors; ++v) {
                     const size_t at = i + v * row_lanes;
-                    const auto q = hn::LoadU(d, query + h * dim + at), size = hn::Abs(q);
+                    const auto q = hn::LoadU(d, query + (h < used ? h : 0) * dim + at), size = hn::Abs(q);
                     const auto from = Stored::load(lows + at), step = Stored::load(steps + at);
                     hn::StoreU(hn::Mul(q, step), d, weight[h] + at);
                     low_sum[v] = hn::MulAdd(q, from, low_sum[v]);
@@ -51,14 +52,14 @@ struct SketchGroup {
     }
 
     // Tiles side by side, so that sums do not wait for each other; a word holds channels from the lowest bits on.
-    template <uint32_t bits, size_t tiles>
-    HWY_INLINE HWY_ATTR void score_tiles(const uint32_t *codes, size_t tile) {
-        constexpr size_t in_word = 32 / bits;
+    template <size_t tiles>
+    HWY_ATTR void score_tiles(const uint32_t *codes, size_t tile) {
         const Floats d;
         const WordTag words;
         const hn::RebindToSigned<Floats> integers;
-        const size_t tile_words = shape.kv.head_dim / in_word * row_size;
-        const auto mask = hn::Set(words, (1u << bits) - 1);
+        const size_t in_word = 32 / shape.bits, tile_words = shape.kv.head_dim / in_word * row_size;
+        const auto mask = hn::Set(words, (1u << shape.bits) - 1);
+        const int bits = static_cast<int>(shape.bits);
         RowVector sum[tiles][heads][row_vectors];
         for (size_t t = 0; t < tiles; ++t)
             for (size_t h = 0; h < heads; ++h)
@@ -72,7 +73,7 @@ struct SketchGroup {
                 for (size_t t = 0; t < tiles; ++t)
                     for (size_t v = 0; v < row_vectors; ++v) {
                         const auto code = hn::ConvertTo(d, hn::BitCast(integers, hn::And(word[t][v], mask)));
-                        word[t][v] = hn::ShiftRight<bits>(word[t][v]);
+                        word[t][v] = hn::ShiftRightSame(word[t][v], bits);
                         for (size_t h = 0; h < heads; ++h)
                             sum[t][h][v] = hn::MulAdd(hn::Set(d, weight[h][i + j]), code, sum[t][h][v]);
                     }
@@ -80,26 +81,20 @@ struct SketchGroup {
         for (size_t t = 0; t < tiles; ++t) scores.put(sum[t], tile + t, tokens, shape.kv.scale);
     }
 
-    template <uint32_t bits>
-    HWY_ATTR void score() {
+    HWY_ATTR void run() {
         constexpr size_t wide = row_vectors == 1 ? 2 : 1;
         const auto *const codes = reinterpret_cast<const uint32_t *>(sketch + device::sketch_range_size(shape));
         const size_t count = (tokens + row_size - 1) / row_size;
         size_t tile = 0;
-        scores.begin();
-        for (; tile + wide <= count; tile += wide) score_tiles<bits, wide>(codes, tile);
-        for (; tile < count; ++tile) score_tiles<bits, 1>(codes, tile);
-        scores.to_weights(count);
-    }
-
-    HWY_ATTR void run() {
         if (shape.kv.element == HBF_ELEMENT_FP16) weigh<Fp16>();
         if (shape.kv.element == HBF_ELEMENT_BF16) weigh<Bf16>();
         if (shape.kv.element == HBF_ELEMENT_FP32) weigh<Fp32>();
-        if (shape.bits == 2) score<2>();
-        if (shape.bits == 4) score<4>();
-        if (shape.bits == 8) score<8>();
-        for (size_t h = 0; h < heads; ++h) {
+        scores.begin();
+        if constexpr (wide > 1)
+            for (; tile + wide <= count; tile += wide) score_tiles<wide>(codes, tile);
+        for (; tile < count; ++tile) score_tiles<1>(codes, tile);
+        scores.to_weights(count);
+        for (size_t h = 0; h < used; ++h) {
             const bool known = error[h] < infinity && scores.max[h] > -infinity; // no comparison holds for NaN
             result[3 * h] = known ? scores.max[h] : infinity;
             result[3 * h + 1] = known ? scores.sum[h] : 1;
@@ -111,10 +106,11 @@ struct SketchGroup {
 template <size_t heads>
 HWY_ATTR size_t sketch_heads(const device::sketch_shape &shape, uint32_t tokens, const uint8_t *block, const float *query,
                              float *result, size_t head) {
-    const size_t kv_head = head / (shape.kv.query_heads / shape.kv.kv_heads);
+    const size_t shared = shape.kv.query_heads / shape.kv.kv_heads, left = shared - head % shared;
     SketchGroup<heads> group{shape,
                              tokens,
-                             block + kv_head * device::sketch_head_size(shape),
+                             left < heads ? left : heads,
+                             block + head / shared * device::sketch_head_size(shape),
                              query + head * shape.kv.head_dim,
                              result + 3 * head,
                              {},
@@ -122,7 +118,7 @@ HWY_ATTR size_t sketch_heads(const device::sketch_shape &shape, uint32_t tokens,
                              {},
                              {}};
     group.run();
-    return heads;
+    return group.used;
 }
 
 inline void sketch_score(const SketchBuffers &buffers, const device::sketch_score_arguments &arguments) noexcept {
@@ -140,8 +136,7 @@ inline void sketch_score(const SketchBuffers &buffers, const device::sketch_scor
                 of_head[0] = fits ? -infinity : infinity, of_head[1] = fits ? 0 : 1, of_head[2] = fits ? 0 : infinity;
                 continue;
             }
-            const size_t left = shared - head % shared;
-            const auto run = left >= 4 ? &sketch_heads<4> : left >= 2 ? &sketch_heads<2> : &sketch_heads<1>;
+            const auto run = shared - head % shared > 1 ? &sketch_heads<head_group> : &sketch_heads<1>;
             head += run(shape, block.tokens, buffers.sketches + block.offset, buffers.query, result, head);
         }
     }
