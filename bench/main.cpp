@@ -34,6 +34,10 @@ int run_table(const Options &options) {
     bench::submit_rows(settings, *system, rows);
     bench::copy_rows(settings, *system, rows);
     bench::scan_rows(settings, *system, rows);
+    bench::attention_rows(settings, *system, rows);
+#ifdef HBF_BENCH_OPENCL
+    bench::opencl_rows(settings, rows);
+#endif
     bench::storage_rows(settings, *system, rows);
     clear_progress();
     if (rows.empty()) {

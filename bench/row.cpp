@@ -26,6 +26,8 @@ std::string bar_text(const Row &row) {
         return fmt::format("<= +{} {}", bar, row.unit);
     case Bar::at_most:
         return fmt::format("<= {} {}", bar, row.unit);
+    case Bar::none:
+        return "none";
     }
     return "";
 }
@@ -35,6 +37,11 @@ std::string compared_text(const Row &row) {
     const auto s = summarize(row.compared());
     return fmt::format("{} ({}..{})", format_significant(s.median, 3), format_significant(s.min, 3),
                        format_significant(s.max, 3));
+}
+
+Cell result_of(const Row &row) {
+    if (row.kind == Bar::none) return Cell("measured");
+    return row.holds() ? Cell("pass", Colour::green) : Cell("below bar", Colour::red);
 }
 
 } // namespace
@@ -56,6 +63,7 @@ std::vector<double> Row::compared() const {
 bool Row::holds() const {
     const auto values = compared();
     if (!missing.empty() || values.empty()) return false;
+    if (kind == Bar::none) return true;
     const double median = summarize(values).median;
     return kind == Bar::ratio_at_least ? median >= bar : median <= bar;
 }
@@ -85,7 +93,7 @@ std::string table_of(const std::vector<Row> &rows) {
         cells.push_back(
             {row.name, fmt::format("{} {}", format_significant(ours.median), row.unit),
              row.theirs.empty() ? "" : fmt::format("{} {} ({})", format_significant(theirs.median), row.unit, row.reference),
-             compared_text(row), bar_text(row), row.holds() ? Cell("pass", Colour::green) : Cell("below bar", Colour::red)});
+             compared_text(row), bar_text(row), result_of(row)});
     }
     return format_table({"what", ">ours", ">reference", ">compared: median (min..max)", "bar", "result"}, cells) + notes;
 }

@@ -31,6 +31,7 @@ enum class Bar {
     ratio_at_most,  // ours / reference <= bar: a time
     excess_at_most, // ours - reference <= bar: a time
     at_most,        // ours <= bar, whatever the reference
+    none,           // ours / reference, to be seen: holds whatever it is
 };
 
 struct Row {

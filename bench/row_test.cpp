@@ -28,6 +28,9 @@ TEST(BenchRow, TheMedianOfThePairsMeetsTheBarOrNot) {
     EXPECT_FALSE(row_of(Bar::excess_at_most, 48, {60, 61, 62}, {12, 12, 12}).holds());
     EXPECT_TRUE(row_of(Bar::at_most, 0, {0, 0, 0}, {}).holds());
     EXPECT_FALSE(row_of(Bar::at_most, 0, {0, 1, 1}, {}).holds());
+    EXPECT_TRUE(row_of(Bar::none, 0, {1}, {10}).holds());
+    EXPECT_FALSE(row_of(Bar::none, 0, {}, {}).holds());
+    EXPECT_NE(table_of({row_of(Bar::none, 0, {1}, {10})}).find("measured"), std::string::npos);
 }
 
 TEST(BenchRow, WhatWasNotMeasuredIsNoPass) {

@@ -14,7 +14,9 @@ void process_rows(const Settings &settings, std::vector<Row> &rows); // hbf prob
 void runner_rows(const Settings &settings, std::vector<Row> &rows);  // hbf conformance: likewise
 void copy_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void scan_rows(const Settings &settings, System &system, std::vector<Row> &rows);
+void attention_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void submit_rows(const Settings &settings, System &system, std::vector<Row> &rows);
+void opencl_rows(const Settings &settings, std::vector<Row> &rows); // where the plugin is built
 void storage_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 
 } // namespace hbf::bench

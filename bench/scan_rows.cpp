@@ -7,10 +7,10 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/wait.h>
 
 #include "bench/arena.hpp"
+#include "bench/one_cpu.hpp"
 #include "bench/rows.hpp"
 #include "conformance/integrity/pattern.hpp"
 #include "conformance/measure/clock.hpp"
@@ -27,28 +27,6 @@ using measure::seconds_between;
 
 constexpr uint64_t piece = 1 << 20;
 constexpr size_t pieces_per_try = 64;
-
-// This thread, and what it starts, on one CPU: the last it may use, which is rarely where the rest of the machine is.
-class OneCpu {
-public:
-    OneCpu() {
-        sched_getaffinity(0, sizeof before_, &before_);
-        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-            if (CPU_ISSET(cpu, &before_)) last_ = cpu;
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(last_, &one);
-        sched_setaffinity(0, sizeof one, &one);
-    }
-    ~OneCpu() { sched_setaffinity(0, sizeof before_, &before_); }
-    OneCpu(const OneCpu &) = delete;
-    OneCpu &operator=(const OneCpu &) = delete;
-    int cpu() const { return last_; }
-
-private:
-    cpu_set_t before_{};
-    int last_ = 0;
-};
 
 std::string output_of(const std::string &command) {
     std::FILE *pipe = ::popen((command + " 2>&1").c_str(), "r");
