@@ -51,7 +51,7 @@ inline void hbf_store32(uint8_t *at, uint32_t value) {
     std::memcpy(at, &value, sizeof value);
 }
 
-#define HBF_TWIN_BUFFER(i) static_cast<uint8_t *>(buffers[i].address)
+#define HBF_TWIN_BUFFER(i) (static_cast<uint8_t *>(buffers[i].address))
 #define HBF_TWIN_BUFFERS_1 HBF_TWIN_BUFFER(0)
 #define HBF_TWIN_BUFFERS_2 HBF_TWIN_BUFFERS_1, HBF_TWIN_BUFFER(1)
 #define HBF_TWIN_BUFFERS_3 HBF_TWIN_BUFFERS_2, HBF_TWIN_BUFFER(2)
@@ -63,7 +63,7 @@ inline void hbf_store32(uint8_t *at, uint32_t value) {
 #define HBF_KERNEL(name, n)                                                                                                 \
     struct name##_twin {                                                                                                    \
         using Arguments = name##_arguments;                                                                                 \
-        static constexpr uint32_t buffer_count = n, local_size = 0;                                                         \
+        static constexpr uint32_t buffer_count = (n), local_size = 0;                                                       \
         static void run(const TwinBuffer *buffers, const Arguments &arguments, const TwinGroup &group) {                    \
             for (uint32_t id = 0; id < group.size; ++id)                                                                    \
                 name##_item({id, group.size, group.index, group.count}, HBF_TWIN_BUFFERS_##n, arguments);                   \
@@ -73,7 +73,7 @@ inline void hbf_store32(uint8_t *at, uint32_t value) {
 #define HBF_PHASED_KERNEL(name, n)                                                                                          \
     struct name##_twin {                                                                                                    \
         using Arguments = name##_arguments;                                                                                 \
-        static constexpr uint32_t buffer_count = n, local_size = sizeof(name##_local);                                      \
+        static constexpr uint32_t buffer_count = (n), local_size = sizeof(name##_local);                                    \
         static void run(const TwinBuffer *buffers, const Arguments &arguments, const TwinGroup &group) {                    \
             name##_local shared;                                                                                            \
             std::memset(static_cast<void *>(&shared), 0xA5, sizeof shared);                                                 \

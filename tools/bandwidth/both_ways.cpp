@@ -14,7 +14,8 @@ using measure::seconds_between;
 void balance(Live &forward, Live &backward, Live &both) {
     if (!forward.active() || !backward.active()) return;
     auto lasts = [](const Live &live) {
-        return live.pass_seconds * static_cast<double>(live.transfer->sample_bytes() / live.transfer->bytes());
+        const uint64_t passes = live.transfer->sample_bytes() / live.transfer->bytes();
+        return live.pass_seconds * static_cast<double>(passes);
     };
     const double longest = std::max(lasts(forward), lasts(backward));
     for (auto *live : {&forward, &backward}) {
