@@ -11,8 +11,8 @@ typedef pattern_arguments pattern_fill_arguments;
 
 HBF_FUNCTION void pattern_fill_item(hbf_item item, HBF_GLOBAL uint8_t *dst, pattern_fill_arguments arguments) {
     pattern_reader reader = pattern_read(arguments);
-    const uint64_t words = arguments.pattern < HBF_PATTERN_COUNT ? arguments.size / 8 : 0;
-    for (uint64_t i = hbf_first(item); i < words; i += hbf_step(item))
+    const hbf_share share = hbf_share_of(item, arguments.pattern < HBF_PATTERN_COUNT ? arguments.size / 8 : 0);
+    for (uint64_t i = share.begin + item.id; i < share.end; i += item.group_size)
         hbf_store64(dst + 8 * i, pattern_word64(&reader, arguments, arguments.address + 8 * i));
 }
 

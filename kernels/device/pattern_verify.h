@@ -45,10 +45,9 @@ HBF_FUNCTION void pattern_verify_note(uint64_t expected, uint64_t actual, HBF_LO
 HBF_FUNCTION void pattern_verify_scan(hbf_item item, uint32_t items, HBF_GLOBAL uint8_t *src,
                                       pattern_verify_arguments arguments, HBF_LOCAL pattern_verify_local *shared) {
     pattern_reader reader = pattern_read(arguments);
-    const uint64_t words = arguments.pattern < HBF_PATTERN_COUNT ? arguments.size / 8 : 0;
-    const uint64_t step = (uint64_t)item.groups * items;
+    const hbf_share share = hbf_share_of(item, arguments.pattern < HBF_PATTERN_COUNT ? arguments.size / 8 : 0);
     uint64_t checked = 0, wrong = 0, first = ~(uint64_t)0, first_expected = 0, first_actual = 0;
-    for (uint64_t i = (uint64_t)item.group * items + item.id; i < words; i += step, ++checked) {
+    for (uint64_t i = share.begin + item.id; i < share.end; i += items, ++checked) {
         const uint64_t address = arguments.address + 8 * i;
         const uint64_t expected = pattern_word64(&reader, arguments, address), actual = hbf_load64(src + 8 * i);
         if (expected == actual) continue;

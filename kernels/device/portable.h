@@ -208,4 +208,17 @@ HBF_FUNCTION uint64_t hbf_step(hbf_item item) {
     return (uint64_t)item.groups * item.group_size;
 }
 
+/* The part of [0, n) that is the group's, for what is bound by memory: its items take neighbours, and a CPU, which runs
+ * them one after the other, finds in its cache what the one before has fetched. */
+typedef struct hbf_share {
+    uint64_t begin, end;
+} hbf_share;
+
+HBF_FUNCTION hbf_share hbf_share_of(hbf_item item, uint64_t n) {
+    const uint64_t each = n / item.groups + (n % item.groups != 0);
+    const uint64_t begin = each * item.group;
+    const hbf_share share = {begin < n ? begin : n, n - (begin < n ? begin : n) < each ? n : begin + each};
+    return share;
+}
+
 #endif

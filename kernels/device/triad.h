@@ -21,7 +21,8 @@ HBF_PURE uint64_t triad_pair(uint64_t b, uint64_t c, uint32_t scalar) { /* two a
 
 HBF_FUNCTION void triad_item(hbf_item item, HBF_GLOBAL uint8_t *a, HBF_GLOBAL uint8_t *b, HBF_GLOBAL uint8_t *c,
                              triad_arguments arguments) {
-    for (uint64_t i = hbf_first(item); i < arguments.size / 8; i += hbf_step(item))
+    const hbf_share share = hbf_share_of(item, arguments.size / 8);
+    for (uint64_t i = share.begin + item.id; i < share.end; i += item.group_size)
         hbf_store64(a + 8 * i, triad_pair(hbf_load64(b + 8 * i), hbf_load64(c + 8 * i), arguments.scalar));
 }
 
