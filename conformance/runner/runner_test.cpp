@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "conformance/runner/case_arguments.hpp"
 #include "conformance/runner/case_end.hpp"
 #include "conformance/runner/decide.hpp"
 #include "conformance/runner/filter.hpp"
@@ -360,6 +361,38 @@ TEST(Replay, IsOneCommandThatAShellTakes) {
               "--inject 'flip,rate=3;stale' --mask cancel,crc --filter dma.copy.a --seed 0x12");
     EXPECT_THAT(mask_of({"crc", "none"}).error(), HasSubstr("'none'"));
     EXPECT_EQ(mask_of({"crc"}).value_or(0), need::crc);
+}
+
+TEST(Peer, GoesAlongOnTheCommandLine) {
+    const auto parsed = parse_case_arguments(
+        {"--plugin", "/a.so", "--case", "x.y", "--peer", "/b.so", "--peer-device", "d1", "--peer-option", "key=value"});
+    ASSERT_TRUE(parsed) << parsed.error();
+    EXPECT_EQ(parsed->subject.plugin_file, "/a.so");
+    EXPECT_EQ(parsed->subject.peer.plugin_file, "/b.so");
+    EXPECT_EQ(parsed->subject.peer.device_id, "d1");
+    ASSERT_EQ(parsed->subject.peer.options.size(), 1u);
+    EXPECT_EQ(parsed->subject.peer.options[0].second, "value");
+    EXPECT_TRUE(parsed->subject.options.empty());
+    const auto again = parse_case_arguments(words_of(*parsed));
+    ASSERT_TRUE(again) << again.error();
+    EXPECT_EQ(again->subject.peer.plugin_file, "/b.so");
+    EXPECT_EQ(again->subject.peer.device_id, "d1");
+    EXPECT_EQ(again->subject.peer.options, parsed->subject.peer.options);
+    EXPECT_FALSE(parse_case_arguments({"--plugin", "/a.so", "--case", "x.y", "--peer-option", "none"}));
+}
+
+TEST(Peer, IsNoneOrAFileOrRefused) {
+    Target target{"/a.so", "", {}};
+    ASSERT_TRUE(add_peer(target, "none", {}));
+    EXPECT_TRUE(target.peer.plugin_file.empty());
+    EXPECT_EQ(target.peer_asked, "none") << "so that a replay says it too";
+    const auto missing = add_peer(target, "/no/such/file.so", {});
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().kind, TargetError::usage);
+    EXPECT_NE(missing.error().message.find("--peer"), std::string::npos) << missing.error().message;
+    const std::string file = std::filesystem::canonical("/proc/self/exe").string();
+    ASSERT_TRUE(add_peer(target, file, {}));
+    EXPECT_EQ(target.peer.plugin_file, file);
 }
 
 } // namespace

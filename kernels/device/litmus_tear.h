@@ -28,7 +28,9 @@ HBF_FUNCTION void litmus_tear_store(HBF_GLOBAL uint8_t *word, uint32_t value, li
         litmus_store64(word, (uint64_t)value << 32 | value, HBF_LITMUS_RELAXED, arguments.scope);
         return;
     }
+    volatile uint32_t turns = value % 64; /* a moment in which others look */
     litmus_store32(word, value, arguments.scope);
+    while (turns != 0) turns = turns - 1;
     litmus_store32(word + 4, value, arguments.scope);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomicity with kernels: additions of many work-items lose nothing, and no 8-byte word is seen half written between a
 // kernel and the host.
+#include "conformance/litmus/access.hpp"
 #include "conformance/suite/coherence/kernel_runner.hpp"
 #include "conformance/suite/coherence/litmus_run.hpp"
 #include "kernels/device/litmus_add.h"
@@ -102,6 +103,7 @@ private:
         if (!split) return word(i).store(uint64_t{half} << 32 | half, std::memory_order_relaxed);
         auto *const halves = reinterpret_cast<uint32_t *>(at(words_, uint64_t{8} * i));
         std::atomic_ref<uint32_t>(halves[0]).store(half, std::memory_order_relaxed);
+        litmus::delay(half % 64);
         std::atomic_ref<uint32_t>(halves[1]).store(half, std::memory_order_relaxed);
     }
     void note(Count &out, uint64_t number, uint64_t seen) {

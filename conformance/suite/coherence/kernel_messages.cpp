@@ -150,13 +150,13 @@ void pass_messages(Context &context, const char *kernel, void (*message)(Context
     const KernelAgent agent(context, device, kernel);
     const std::vector<uint32_t> tiers = shared_with_kernels(device);
     if (tiers.empty()) context.not_supported("no tier is in a coherence domain with both CPU and kernels");
-    const uint64_t rounds = context.scaled(150, 5000, 100000);
+    const uint64_t rounds = context.scaled(60, 3000, 60000);
     for (const uint32_t tier : tiers) {
         Stage stage(context, device, tier, agent);
         Sightings sightings{control};
         for (uint64_t round = 0; round < rounds; ++round) {
             message(context, stage);
-            if (stage.is_software && round % 8 == 0) sightings.count(without(stage));
+            if (stage.is_software && round % 4 == 0) sightings.count(without(stage));
         }
         if (stage.is_software) require_seen(context, sightings);
         context.note(fmt::format("{}: {} messages{}", device.tier(tier).name, rounds,
