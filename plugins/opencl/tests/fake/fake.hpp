@@ -10,6 +10,7 @@
 //     groups=N                     most work-items in a group
 //     compiler=0  little=0  c11=0  has none, is big-endian, has no C11 atomics
 //     build=fail|lost              every build from a text ends so (lost: CL_DEVICE_NOT_AVAILABLE)
+//     slow=N                       a build from a text takes so many ms more
 //     meet=N                       a build from a text waits until N have begun, by lines of `trace`
 //     binary=refuse|late|none      a program from a binary is refused when made, or when built; none are given out
 //     fail=clNAME:CODE:N,...       the N-th call of this function, and all later ones, return CODE

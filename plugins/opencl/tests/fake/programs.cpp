@@ -61,6 +61,7 @@ cl_int clBuildProgram(cl_program program, cl_uint, const cl_device_id *, const c
     if (!program->from_binary && how == "lost") return CL_DEVICE_NOT_AVAILABLE;
     if (!program->from_binary) {
         trace("begun");
+        std::this_thread::sleep_for(std::chrono::milliseconds(number("slow", 0)));
         meet();
     }
     for (const device::Kernel &kernel : device::catalogue())
