@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/device/images.hpp"
 
-#include <array>
+#include <iterator>
 
 #include "kernels/device/images.inc" // made from -Dgpu_arch: IMAGES(X) names each, and includes the bytes of each
 
@@ -13,17 +13,16 @@ namespace {
 }
 
 #define HBF_IMAGE(name) Image{#name, bytes_of(image_##name, sizeof image_##name)},
-#define HBF_ONE(name) +1
-const std::array<Image, 0 HBF_IMAGES(HBF_ONE)> list{HBF_IMAGES(HBF_IMAGE)};
+const Image list[] = {HBF_IMAGES(HBF_IMAGE) Image{}}; // the last is none
 
 } // namespace
 
 std::span<const Image> images() noexcept {
-    return list;
+    return {list, std::size(list) - 1};
 }
 
 const Image *image_for(std::string_view architecture) noexcept {
-    for (const Image &image : list)
+    for (const Image &image : images())
         if (image.architecture == architecture) return &image;
     return nullptr;
 }

@@ -105,6 +105,7 @@ HBF_FUNCTION uint32_t litmus_lacks(uint32_t order, uint32_t scope) {
     return lacks;
 }
 
+/* NOLINTBEGIN(bugprone-branch-clone,bugprone-macro-parentheses): on the host all scopes are one. */
 /* Order and scope are constants to every compiler; here they are chosen among. */
 #if defined(HBF_SCOPE_OF_SYSTEM)
 #define HBF_IN_SCOPE(scope, of_device, of_system) ((scope) == HBF_LITMUS_SYSTEM ? (of_system) : (of_device))
@@ -165,6 +166,7 @@ HBF_FUNCTION void litmus_fence(uint32_t scope) {
     HBF_DO_IN_SCOPE(scope, HBF_FENCE_FOR_DEVICE(), HBF_FENCE_FOR_SYSTEM());
 #endif
 }
+/* NOLINTEND(bugprone-branch-clone,bugprone-macro-parentheses) */
 HBF_DEVICE_END
 
 #endif

@@ -72,7 +72,8 @@ void Device::launch(const Built &built, std::vector<std::vector<uint8_t>> &buffe
         check(
             cl_.EnqueueWriteBuffer(queue_, memory.back(), CL_TRUE, offset, bytes.size(), bytes.data(), 0, nullptr, nullptr),
             "clEnqueueWriteBuffer");
-        check(cl_.SetKernelArg(built.kernel, argument++, sizeof(cl_mem), &memory.back()), "clSetKernelArg");
+        check(cl_.SetKernelArg(built.kernel, argument++, sizeof(cl_mem), static_cast<const void *>(&memory.back())),
+              "clSetKernelArg");
         const cl_ulong first = offset;
         check(cl_.SetKernelArg(built.kernel, argument++, sizeof first, &first), "clSetKernelArg");
     }
