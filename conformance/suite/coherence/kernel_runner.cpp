@@ -18,7 +18,6 @@ constexpr double start_s = 1, patience_s_of_host = 0.1; // for a kernel to come 
 constexpr double long_s = 0.25, short_s = 0.05;         // of a batch
 constexpr uint32_t least_instances = 16, first_spins = 1u << 16, most_spins = 1u << 28;
 constexpr uint64_t words_size = litmus::Arena::smallest_range;
-constexpr uint64_t register_bytes = litmus::most_registers * sizeof(uint64_t);
 
 uint32_t step_of(const litmus::Step &step) {
     const uint32_t operation = step.op == litmus::Op::load    ? HBF_LITMUS_LOAD
