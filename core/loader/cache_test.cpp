@@ -28,6 +28,7 @@ protected:
         record.devices[0].tiers.emplace_back();
         record.devices[0].tiers[0].capacity = UINT64_MAX;
         record.devices[0].tiers[0].domain = 3;
+        record.devices[0].kernels = {"copy/1"};
     }
     ~Cache() override { unsetenv("XDG_CACHE_HOME"); }
 
@@ -60,6 +61,7 @@ TEST(ProbeRecordText, IsMadeFitToBeShown) {
     record.devices[0].name = "\x1b]0;title\x07";
     record.devices[0].tiers.emplace_back();
     record.devices[0].tiers[0].detail = "\x1b[2J";
+    record.devices[0].kernels = {"copy\x1b[2J"};
     for (const auto &got : {decode_record(encode(record)), decode_cached("key", encode_cached("key", record))}) {
         ASSERT_TRUE(got);
         EXPECT_EQ(got->version, "1.0\\x1b[31m HBF ready: fake");
@@ -69,6 +71,7 @@ TEST(ProbeRecordText, IsMadeFitToBeShown) {
         EXPECT_EQ(got->notes[0], "n\\x1b");
         EXPECT_EQ(got->devices[0].name, "\\x1b]0;title\\x07");
         EXPECT_EQ(got->devices[0].tiers[0].detail, "\\x1b[2J");
+        EXPECT_EQ(got->devices[0].kernels, std::vector<std::string>{"copy\\x1b[2J"});
     }
 }
 
@@ -82,6 +85,7 @@ TEST_F(Cache, KeepsWhatItIsGiven) {
     EXPECT_EQ(found->devices[0].id, "device0");
     EXPECT_EQ(found->devices[0].tiers[0].capacity, UINT64_MAX);
     EXPECT_EQ(found->devices[0].tiers[0].domain, 3u);
+    EXPECT_EQ(found->devices[0].kernels, std::vector<std::string>{"copy/1"});
     EXPECT_FALSE(cache.find("another key"));
     EXPECT_EQ(mode_of(folder()), 0700u);
     ASSERT_EQ(files().size(), 1u);
