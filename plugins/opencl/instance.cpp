@@ -60,7 +60,7 @@ hbf_region_info OpenClInstance::register_host(void *address, uint64_t size) {
 }
 
 hbf_queue_info OpenClInstance::queue_info() const {
-    return queue_facts(kernels_ != nullptr);
+    return queue_facts(context_.facts, kernels_ != nullptr);
 }
 
 std::unique_ptr<sdk::Queue> OpenClInstance::create_queue(const sdk::QueueRequest &request) {

@@ -42,11 +42,13 @@ void rest(unsigned &round, std::chrono::nanoseconds left) {
 
 } // namespace
 
-hbf_queue_info queue_facts(bool kernels) {
+hbf_queue_info queue_facts(const DeviceFacts &device, bool kernels) {
     hbf_queue_info info{};
     info.struct_size = sizeof info;
     info.capabilities = kernels ? HBF_QUEUE_CAP_LAUNCH : 0;
     info.visibility = HBF_VISIBLE_DEVICE | HBF_VISIBLE_HOST;
+    // OpenCL says nothing of others. What CPUs have stored in the host's memory every device sees.
+    if (device.cpu) info.visibility |= HBF_VISIBLE_THIRD_PARTY;
     info.max_depth = max_depth, info.max_commands = max_commands, info.max_queues = max_queues;
     return info;
 }

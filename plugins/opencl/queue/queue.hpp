@@ -10,7 +10,7 @@
 
 namespace hbf::opencl {
 
-hbf_queue_info queue_facts(bool kernels);
+hbf_queue_info queue_facts(const DeviceFacts &device, bool kernels);
 
 class OpenClQueue final : public sdk::Queue {
 public:
