@@ -49,6 +49,13 @@ hbf_kernel_info need_kernel(Context &context, std::string_view name) {
     return out;
 }
 
+void must_run_first(const Instance &device, hbf_queue *queue, const std::vector<hbf_command> &commands) {
+    constexpr uint64_t patience_ns = 60'000'000'000;
+    const uint64_t value = device.must_submit(queue, commands);
+    static_cast<void>(device.wait(queue, value, patience_ns)); // whatever it says
+    device.must_complete(queue, value);
+}
+
 hbf_command Launch::command() const {
     hbf_command out{};
     out.kind = HBF_COMMAND_LAUNCH;

@@ -20,6 +20,9 @@ Call find_kernel(const Instance &device, std::string_view name, hbf_kernel_info 
 // may take seconds.
 hbf_kernel_info need_kernel(Context &context, std::string_view name);
 
+// Runs commands with a launch whose shape is new to the device: some compile once more then.
+void must_run_first(const Instance &device, hbf_queue *queue, const std::vector<hbf_command> &commands);
+
 //     const Launch launch = Launch(copy).buffer(src, 0, size, HBF_KERNEL_READS).buffer(...).with(arguments).shape(4, 64);
 //     device.must_run(queue, {launch.command()});
 class Launch {

@@ -10,7 +10,12 @@ namespace hbf::conformance {
 
 class CopyKernel {
 public:
-    explicit CopyKernel(Context &context) : info_(need_kernel(context, "copy/1")) {}
+    explicit CopyKernel(Context &context) : info_(need_kernel(context, "copy/1")) {
+        Instance &device = context.device();
+        Regions regions(device);
+        const hbf_region region = regions.make(kernel_tiers(device).front(), 16).region;
+        must_run_first(device, Queue(device), {launch(region, 8, region, 0, 8).command()});
+    }
     const hbf_kernel_info &info() const { return info_; }
 
     // Offsets are multiples of 8.
@@ -19,7 +24,7 @@ public:
             .buffer(src, src_offset, size, HBF_KERNEL_READS)
             .buffer(dst, dst_offset, size, HBF_KERNEL_WRITES)
             .with(kernels::device::copy_arguments{size})
-            .shape(4, 32);
+            .shape(4, 64);
     }
 
 private:

@@ -51,7 +51,7 @@ HBF_CASE("kernels.find.listed_are_found",
                     "kernel_other_name", "kernel_more_buffers", "kernel_more_arguments", "kernel_no_items",
                     "kernel_no_groups", "launch_refused_though_declared"},
           .needs = need::launch,
-          .limit_s = 180}) { // a device may build each of them now
+          .limit_s = 400}) { // a device may build each of them now
     Instance &device = context.device();
     const std::vector<std::string> names = kernel_names(device);
     context.check(!names.empty(), "launch is declared, and no kernel is listed");

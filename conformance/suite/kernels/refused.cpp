@@ -62,7 +62,7 @@ public:
 private:
     void take(const Launch &launch, uint64_t to, uint64_t from, std::string_view what) {
         static_cast<void>(destination_.copy_from(to, source_, from, size));
-        device_.must_run(queue_, {launch.command()});
+        must_run_first(device_, queue_, {launch.command()});
         destination_.verify(context_, what);
         destination_.forget_writes();
     }

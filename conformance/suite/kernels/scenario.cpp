@@ -50,7 +50,7 @@ OnDevice::OnDevice(Context &context, ByteAccess &access, const Scenario &scenari
 }
 
 void OnDevice::run(hbf_queue *queue) {
-    device_.must_run(queue, {launch_.command()});
+    must_run_first(device_, queue, {launch_.command()});
 }
 
 std::vector<std::byte> OnDevice::after(size_t buffer) const {

@@ -26,6 +26,9 @@ struct Scenario {
     std::array<uint32_t, 3> groups{1, 1, 1}, items{1, 1, 1};
 };
 
+// Work-items of a group, and so few sizes in all because some devices compile a kernel anew for each.
+constexpr uint32_t usual_items = 64;
+
 // Kernels for which there are scenarios, and those of one of them. `most_items`: of a group.
 std::vector<std::string_view> scenario_kernels();
 std::vector<Scenario> scenarios_of(std::string_view kernel, uint64_t seed, uint32_t most_items);

@@ -35,7 +35,7 @@ void moves(std::vector<Scenario> &out, uint64_t seed, uint32_t most, bool to_poo
                         {random_bytes(seed + 2, (listed * 4 + 7) / 8 * 8), writes}},
                        bytes_of(layout),
                        {3, 1, 1},
-                       {std::min(most, 33u), 1, 1}});
+                       {std::min(most, usual_items), 1, 1}});
     }
 }
 
@@ -76,7 +76,7 @@ void attend(std::vector<Scenario> &out, uint64_t seed, uint32_t most) {
                         {random_bytes(seed + 3, heads * shape.head_dim * 4), writes, true}},
                        bytes_of(attention_arguments{2 * block, shape, static_cast<uint32_t>(table.size()), 0}),
                        {3, 1, 1},
-                       {std::min(most, 32u), 1, 1}});
+                       {std::min(most, usual_items), 1, 1}});
     }
 }
 
@@ -94,7 +94,7 @@ void merge(std::vector<Scenario> &out, uint64_t seed, uint32_t most) {
                     {random_bytes(seed + 3, heads * dim * 4), writes, true}},
                    bytes_of(attention_merge_arguments{blocks, heads, dim, 0}),
                    {2, 1, 1},
-                   {std::min(most, 16u), 1, 1}});
+                   {std::min(most, usual_items), 1, 1}});
 }
 
 } // namespace

@@ -23,7 +23,7 @@ void copies(std::vector<Scenario> &out, uint64_t seed, uint32_t most) {
                        {{text(seed, size), reads}, {text(seed + 1, size), writes}},
                        bytes_of(copy_arguments{size}),
                        {3, 1, 1},
-                       {std::min(most, 37u), 1, 1}});
+                       {std::min(most, usual_items), 1, 1}});
 }
 
 void triads(std::vector<Scenario> &out, uint64_t seed, uint32_t most) {
@@ -33,13 +33,13 @@ void triads(std::vector<Scenario> &out, uint64_t seed, uint32_t most) {
                        {{text(seed, size), writes}, {text(seed + 1, size), reads}, {text(seed + 2, size), reads}},
                        bytes_of(triad_arguments{size, 0x80000003u, 0}),
                        {2, 2, 1},
-                       {std::min(most, 64u), 1, 1}});
+                       {std::min(most, usual_items), 1, 1}});
 }
 
 void checksums(std::vector<Scenario> &out, uint64_t seed, uint32_t most) {
     for (const uint64_t size : {0, 1, 7, 4096, 65536, 2 * 65536 + 77}) // groups: fewer than pieces, and more
-        for (const uint32_t items : {1u, 31u, most}) {
-            if (items > most || (items == 1 && size > 4096)) continue; // a CPU counts them through
+        for (const uint32_t items : {usual_items, 31u}) {
+            if (items > most) continue;
             const uint64_t pieces = (size + HBF_CRC32C_PIECE - 1) / HBF_CRC32C_PIECE;
             out.push_back({"",
                            fmt::format("{} bytes, groups of {}", size, items),
@@ -67,7 +67,7 @@ void chains(std::vector<Scenario> &out, uint64_t seed, uint32_t most) {
                        {{bytes, reads}, {text(seed, count * sizeof(chase_result)), writes}},
                        bytes_of(chase_arguments{8 * words, 16, 8, steps, count}),
                        {1, 1, 2},
-                       {std::min(most, 2u), 1, 1}});
+                       {std::min(most, usual_items), 1, 1}});
 }
 
 } // namespace

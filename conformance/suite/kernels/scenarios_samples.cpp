@@ -33,7 +33,7 @@ void samples(std::vector<Scenario> &out, std::string_view kernel, uint32_t most_
     const kernels::device::Kernel *const known = kernels::device::find(kernel);
     const Sample sample = sample_of(kernel);
     if (!known || sample.buffers.size() != known->buffer_count) return;
-    for (const auto &[groups, items] : {std::pair(5u, 64u), std::pair(1u, 64u), std::pair(3u, 7u)}) {
+    for (const auto &[groups, items] : {std::pair(5u, usual_items), std::pair(1u, usual_items)}) {
         Scenario one{"", fmt::format("its sample, {} groups of {}", groups, std::min(items, most_items))};
         for (size_t i = 0; i < sample.buffers.size(); ++i) {
             const bool written = known->access[i] & HBF_KERNEL_WRITES;

@@ -62,7 +62,7 @@ HBF_CASE("kernels.twin.same_bytes",
           .kills = {"launch_nothing", "launch_keeps_head", "launch_keeps_tail", "launch_flips_bit", "launch_group_missing",
                     "launch_one_dimension", "launch_arguments_of_before"},
           .needs = need::launch | need::cpu_tier,
-          .limit_s = 180}) {
+          .limit_s = 400}) {
     const auto names = each_scenario(context, false, [&](const Scenario &scenario, OnDevice &ran, const std::string &tier) {
         const auto expected = run_twin(scenario);
         for (size_t i = 0; i < expected.size(); ++i) {
@@ -95,7 +95,7 @@ HBF_CASE("kernels.twin.floats_within_bound",
          {.rules = {"HBF-KRN-3"},
           .kills = {"launch_nothing", "launch_keeps_tail", "launch_flips_exponent", "launch_group_missing"},
           .needs = need::launch | need::cpu_tier,
-          .limit_s = 180}) {
+          .limit_s = 400}) {
     float worst = 0;
     uint64_t others = 0, all = 0;
     const auto names = each_scenario(context, true, [&](const Scenario &scenario, OnDevice &ran, const std::string &tier) {
@@ -146,7 +146,7 @@ HBF_CASE("kernels.launch.guard_bytes_untouched",
          {.rules = {"HBF-KRN-4"},
           .kills = {"launch_writes_beyond", "launch_writes_before", "launch_read_only_changed", "launch_offset_wrong"},
           .needs = need::launch | need::cpu_tier,
-          .limit_s = 180}) {
+          .limit_s = 400}) {
     for (const bool floats : {false, true})
         each_scenario(context, floats, [&](const Scenario &scenario, OnDevice &ran, const std::string &tier) {
             look_beside(context, scenario, ran, tier);
