@@ -17,7 +17,8 @@ import sys
 RULE = re.compile(r"^### (HBF-[A-Z]+-\d+): .+$")
 GROUPS = ["ABI", "LIFE", "TIER", "DMA", "QUEUE", "KRN", "THR", "COH", "INT", "BW", "SEL", "SEC"]
 # Cases of these groups only; a name is [a-z0-9_.], group first.
-CASES = ("abi", "lifecycle", "tier", "dma", "async", "kernels", "threads", "coherence", "integrity", "bandwidth", "select", "security")
+CASES = ("abi", "lifecycle", "tier", "dma", "async", "kernels", "threads", "coherence", "integrity", "bandwidth", "select",
+         "security")
 TEST = re.compile(r"\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)")
 
 
