@@ -6,10 +6,12 @@
  *
  * l * exp(m), the block's mass, lies within a factor of exp(e) of the true one, and m within e of the true largest score:
  *
- *   e = |scale| * (sum |q_i| step_i / 2  +  what fp32 rounds)  +  2^-16
+ *   e = |scale| * (sum |q_i| step_i / 2  +  D * codes * u / 2  +  what fp32 rounds)  +  2^-16
  *
- * Rounding is bounded by (2 D + 64) 2^-23 of sum |q_i| (|low_i| + codes * step_i), enough for the score here, for the one of
- * attention.h, and for processors that round products; 2^-16 covers exp and the sums.
+ * Codes are multiplied by q_i * step_i as integers of 15 bits, whose unit u is a power of two at most 2^-13 of the largest:
+ * so sums of them are exact, in any order, and e grows by little.  Rounding is bounded by (2 D + 64) 2^-23 of
+ * sum |q_i| (|low_i| + codes * step_i), enough for the score here, for the one of attention.h, and for processors that round
+ * products; 2^-16 covers exp and its sums.
  *
  * A block without tokens has m = -infinity, l = 0, e = 0.  Where nothing is known (a key or the query is NaN or infinite, a
  * number grew too large, or the entry does not fit into the buffer) all is possible: m = infinity, l = 1, e = infinity. */
@@ -28,12 +30,13 @@ typedef struct sketch_score_arguments {
 } sketch_score_arguments;
 
 #define HBF_SKETCH_HEADS 4u /* query heads of one KV head that a group takes at a time */
-#define HBF_SKETCH_PHASES 5u
+#define HBF_SKETCH_PHASES 6u
 
 typedef struct sketch_score_local {
-    float weight[HBF_SKETCH_HEADS][HBF_KV_MAX_DIM]; /* q_i * step_i */
+    uint32_t weight[HBF_SKETCH_HEADS][HBF_KV_MAX_DIM]; /* q_i * step_i, the float's bits, then the integer */
     float score[HBF_SKETCH_HEADS][HBF_KV_MAX_TOKENS];
     float low[HBF_SKETCH_HEADS][16], wide[HBF_SKETCH_HEADS][16], round[HBF_SKETCH_HEADS][16]; /* sums over channels */
+    float most[HBF_SKETCH_HEADS][16];                                                         /* of |q_i * step_i| */
     float max[HBF_SKETCH_HEADS][16], sum[HBF_SKETCH_HEADS][16];
 } sketch_score_local;
 
@@ -75,40 +78,63 @@ HBF_FUNCTION sketch_unit sketch_unit_of(uint64_t number, HBF_GLOBAL const uint8_
     return unit;
 }
 
-/* Channels lane, lane + 16, ... of one head: weights, and the three sums. */
-HBF_FUNCTION void sketch_weigh(HBF_GLOBAL const uint8_t *sketch, HBF_GLOBAL const uint8_t *query, uint32_t lane,
-                               sketch_shape shape, HBF_LOCAL float *weight, HBF_LOCAL float *low, HBF_LOCAL float *wide,
-                               HBF_LOCAL float *round) {
+/* Channels lane, lane + 16, ... of one head: weights, the largest of them, and the three sums. */
+HBF_FUNCTION void sketch_weigh(HBF_GLOBAL const uint8_t *sketch, HBF_GLOBAL const uint8_t *query, uint32_t head,
+                               uint32_t lane, sketch_shape shape, HBF_LOCAL sketch_score_local *shared) {
     const float codes = (float)((1u << shape.bits) - 1);
-    float low_sum = 0, wide_sum = 0, round_sum = 0;
+    float low = 0, wide = 0, round = 0, most = 0;
     for (uint32_t i = lane; i < shape.kv.head_dim; i += 16) {
         const float q = hbf_load_float(query, i), size = hbf_magnitude(q);
         const float from = hbf_load_element(sketch, shape.kv.element, i);
         const float step = hbf_load_element(sketch, shape.kv.element, shape.kv.head_dim + i);
-        weight[i] = hbf_mul(q, step);
-        low_sum = hbf_fma(q, from, low_sum);
-        wide_sum = hbf_fma(size, step, wide_sum);
-        round_sum = hbf_fma(size, hbf_fma(codes, step, hbf_magnitude(from)), round_sum);
+        const float weight = hbf_mul(q, step);
+        shared->weight[head][i] = HBF_BITS(weight);
+        most = hbf_magnitude(weight) > most ? hbf_magnitude(weight) : most;
+        low = hbf_fma(q, from, low);
+        wide = hbf_fma(size, step, wide);
+        round = hbf_fma(size, hbf_fma(codes, step, hbf_magnitude(from)), round);
     }
-    *low = low_sum, *wide = wide_sum, *round = round_sum;
+    shared->low[head][lane] = low, shared->wide[head][lane] = wide, shared->round[head][lane] = round;
+    shared->most[head][lane] = most;
 }
 
-HBF_FUNCTION float sketch_error(float wide, float round, sketch_shape shape) {
+/* The unit of a head's integers, and one over it: powers of two, so that the largest weight is less than 2^14 of them.  What
+ * is less than 2^-100 is little enough to be 0. */
+HBF_FUNCTION float sketch_unit_size(float most) {
+    const uint32_t exponent = HBF_BITS(most) >> 23;
+    return HBF_FLOAT((exponent < 27u ? 14u : exponent - 13u) << 23);
+}
+HBF_FUNCTION float sketch_units(float unit) {
+    return HBF_FLOAT(0x7f000000u - HBF_BITS(unit));
+}
+
+/* The integer nearest to weight / unit, as two's complement; anything where the weight is no number. */
+HBF_FUNCTION uint32_t sketch_integer(uint32_t weight_bits, float units) {
+    return HBF_BITS(hbf_fma(HBF_FLOAT(weight_bits), units, 12582912.0f)) - 0x4b400000u;
+}
+
+HBF_FUNCTION float sketch_error(float wide, float round, float unit, sketch_shape shape) {
+    const float codes = (float)((1u << shape.bits) - 1);
     const float rounding = hbf_mul(round, hbf_mul((float)(2 * shape.kv.head_dim + 64), HBF_FLOAT(0x34000000u))); /* 2^-23 */
-    return hbf_fma(hbf_fma(wide, 0.5f, rounding), hbf_magnitude(shape.kv.scale), HBF_FLOAT(0x37800000u));        /* 2^-16 */
+    const float integers = hbf_fma(hbf_mul(unit, 0.5f), hbf_mul(codes, (float)shape.kv.head_dim), rounding);
+    return hbf_fma(hbf_fma(wide, 0.5f, integers), hbf_magnitude(shape.kv.scale), HBF_FLOAT(0x37800000u)); /* 2^-16 */
 }
 
-HBF_FUNCTION float sketch_token(HBF_GLOBAL const uint8_t *codes, uint32_t token, float low, HBF_LOCAL const float *weight,
-                                sketch_shape shape) {
+/* A score of the sum of codes times integers. */
+HBF_FUNCTION float sketch_of_sum(uint32_t sum, float unit, float low, float scale) {
+    const float score = hbf_mul(hbf_fma((float)(int32_t)sum, unit, low), scale);
+    return score < HBF_INFINITY ? score : HBF_INFINITY; /* NaN too */
+}
+
+HBF_FUNCTION uint32_t sketch_token(HBF_GLOBAL const uint8_t *codes, uint32_t token, HBF_LOCAL const uint32_t *weight,
+                                   sketch_shape shape) {
     const uint32_t in_word = 32 / shape.bits, mask = (1u << shape.bits) - 1;
-    float score = low;
+    uint32_t sum = 0;
     for (uint32_t i = 0; i < shape.kv.head_dim; i += in_word) {
         uint32_t word = hbf_load32(codes + 4 * sketch_word_index(shape, token, i));
-        for (uint32_t j = 0; j < in_word; ++j, word >>= shape.bits)
-            score = hbf_fma(weight[i + j], (float)(int32_t)(word & mask), score);
+        for (uint32_t j = 0; j < in_word; ++j, word >>= shape.bits) sum += weight[i + j] * (word & mask);
     }
-    score = hbf_mul(score, shape.kv.scale);
-    return score < HBF_INFINITY ? score : HBF_INFINITY; /* NaN too */
+    return sum;
 }
 
 HBF_FUNCTION void sketch_score_phase(uint32_t phase, hbf_item item, HBF_GLOBAL uint8_t *sketches, HBF_GLOBAL uint8_t *table,
@@ -122,25 +148,32 @@ HBF_FUNCTION void sketch_score_phase(uint32_t phase, hbf_item item, HBF_GLOBAL u
     if (!unit.there) return;
     if (step == 0) { /* what depends on the channels only */
         for (uint32_t i = item.id; unit.tokens != 0 && i < unit.heads * 16; i += item.group_size)
-            sketch_weigh(sketch, query + 4 * (uint64_t)(unit.head + i / 16) * shape.kv.head_dim, i % 16, shape,
-                         shared->weight[i / 16], &shared->low[i / 16][i % 16], &shared->wide[i / 16][i % 16],
-                         &shared->round[i / 16][i % 16]);
-    } else if (step == 1) { /* scores */
+            sketch_weigh(sketch, query + 4 * (uint64_t)(unit.head + i / 16) * shape.kv.head_dim, i / 16, i % 16, shape,
+                         shared);
+    } else if (step == 1) {
+        for (uint32_t i = item.id; unit.tokens != 0 && i < unit.heads * shape.kv.head_dim; i += item.group_size) {
+            const uint32_t head = i / shape.kv.head_dim, channel = i % shape.kv.head_dim;
+            const float units = sketch_units(sketch_unit_size(hbf_max16(shared->most[head])));
+            shared->weight[head][channel] = sketch_integer(shared->weight[head][channel], units);
+        }
+    } else if (step == 2) { /* scores */
         for (uint32_t i = item.id; i < unit.heads * padded; i += item.group_size) {
             const uint32_t head = i / padded, token = i % padded;
-            shared->score[head][token] = token < unit.tokens
-                                             ? sketch_token(sketch + sketch_range_size(shape), token,
-                                                            hbf_sum16(shared->low[head]), shared->weight[head], shape)
-                                             : -HBF_INFINITY;
+            shared->score[head][token] =
+                token < unit.tokens
+                    ? sketch_of_sum(sketch_token(sketch + sketch_range_size(shape), token, shared->weight[head], shape),
+                                    sketch_unit_size(hbf_max16(shared->most[head])), hbf_sum16(shared->low[head]),
+                                    shape.kv.scale)
+                    : -HBF_INFINITY;
         }
-    } else if (step == 2) {
+    } else if (step == 3) {
         for (uint32_t i = item.id; i < unit.heads * 16; i += item.group_size) {
             float max = -HBF_INFINITY;
             for (uint32_t token = i % 16; token < padded; token += 16)
                 max = shared->score[i / 16][token] > max ? shared->score[i / 16][token] : max;
             shared->max[i / 16][i % 16] = max;
         }
-    } else if (step == 3) {
+    } else if (step == 4) {
         for (uint32_t i = item.id; i < unit.heads * 16; i += item.group_size) {
             const float max = hbf_max16(shared->max[i / 16]), base = max == -HBF_INFINITY ? 0.0f : max;
             float sum = 0;
@@ -152,7 +185,9 @@ HBF_FUNCTION void sketch_score_phase(uint32_t phase, hbf_item item, HBF_GLOBAL u
         for (uint32_t head = item.id; head < unit.heads; head += item.group_size) {
             const uint64_t at = 3 * (unit.slot + head);
             float max = hbf_max16(shared->max[head]), sum = hbf_sum16(shared->sum[head]), error = 0.0f;
-            if (unit.tokens != 0) error = sketch_error(hbf_sum16(shared->wide[head]), hbf_sum16(shared->round[head]), shape);
+            if (unit.tokens != 0)
+                error = sketch_error(hbf_sum16(shared->wide[head]), hbf_sum16(shared->round[head]),
+                                     sketch_unit_size(hbf_max16(shared->most[head])), shape);
             /* A largest score of -infinity is one that grew too large, for keys are finite here. */
             if (!unit.fits || (unit.tokens != 0 && !(error < HBF_INFINITY && max < HBF_INFINITY && max > -HBF_INFINITY)))
                 max = HBF_INFINITY, sum = 1.0f, error = HBF_INFINITY;

@@ -7,12 +7,20 @@
 #define HBF_KERNELS_ATTENTION_SKETCH_INL
 #endif
 
+#include <algorithm>
+
 #include "float-inl.hpp"
 #include "sketch.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace hbf::kernels {
 namespace HWY_NAMESPACE {
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+inline constexpr bool multiplies_pairs = true; // an instruction multiplies and adds two neighbours of 16 bits
+#else
+inline constexpr bool multiplies_pairs = false;
+#endif
 
 // One KV head's sketch of one block, for `heads` query heads that share it.
 template <size_t heads>
@@ -24,8 +32,9 @@ struct SketchGroup {
     const float *query;
     float *result; // of the first head
     Scores<heads> scores;
-    HWY_ALIGN float weight[heads][HBF_KV_MAX_DIM]; // query times step
-    float low[heads], error[heads];
+    // Integers: of channels i and i + half a word's channels, 16 bits each, or of one channel.
+    uint32_t weight[heads][HBF_KV_MAX_DIM];
+    float low[heads], unit[heads], error[heads];
 
     template <class Stored>
     HWY_ATTR void weigh() {
@@ -33,52 +42,103 @@ struct SketchGroup {
         const size_t dim = shape.kv.head_dim;
         const auto *const lows = reinterpret_cast<const typename Stored::Word *>(sketch), *const steps = lows + dim;
         const auto codes = hn::Set(d, static_cast<float>((1u << shape.bits) - 1));
-        for (size_t h = 0; h < heads; ++h) { // those that are not: the first again
+        HWY_ALIGN float product[HBF_KV_MAX_DIM];
+        for (size_t h = 0; h < used; ++h) {
             RowVector low_sum[row_vectors], wide_sum[row_vectors], round_sum[row_vectors];
+            auto most = hn::Zero(d);
             for (size_t v = 0; v < row_vectors; ++v) low_sum[v] = wide_sum[v] = round_sum[v] = hn::Zero(d);
             for (size_t i = 0; i < dim; i += row_size)
                 for (size_t v = 0; v < row_vectors; ++v) {
                     const size_t at = i + v * row_lanes;
-                    const auto q = hn::LoadU(d, query + (h < used ? h : 0) * dim + at), size = hn::Abs(q);
+                    const auto q = hn::LoadU(d, query + h * dim + at), size = hn::Abs(q);
                     const auto from = Stored::load(lows + at), step = Stored::load(steps + at);
-                    hn::StoreU(hn::Mul(q, step), d, weight[h] + at);
+                    const auto weighed = hn::Mul(q, step), magnitude = hn::Abs(weighed);
+                    hn::Store(weighed, d, product + at);
+                    most = hn::IfThenElse(hn::Gt(magnitude, most), magnitude, most); // not NaN
                     low_sum[v] = hn::MulAdd(q, from, low_sum[v]);
                     wide_sum[v] = hn::MulAdd(size, step, wide_sum[v]);
                     round_sum[v] = hn::MulAdd(size, hn::MulAdd(codes, step, hn::Abs(from)), round_sum[v]);
                 }
             low[h] = sum_of_row(low_sum);
-            error[h] = device::sketch_error(sum_of_row(wide_sum), sum_of_row(round_sum), shape);
+            unit[h] = device::sketch_unit_size(hn::GetLane(hn::MaxOfLanes(d, most)));
+            error[h] = device::sketch_error(sum_of_row(wide_sum), sum_of_row(round_sum), unit[h], shape);
+            to_integers(product, h);
         }
+        for (size_t h = used; h < heads; ++h) { // those that are not: the first again
+            low[h] = low[0], unit[h] = unit[0];
+            std::copy_n(weight[0], dim, weight[h]);
+        }
+    }
+
+    HWY_ATTR void to_integers(const float *product, size_t head) {
+        const Floats d;
+        const WordTag words;
+        const size_t half = 16 / shape.bits;
+        const auto units = hn::Set(d, device::sketch_units(unit[head])), shift = hn::Set(d, 12582912.0f);
+        HWY_ALIGN uint32_t integer[HBF_KV_MAX_DIM];
+        for (size_t i = 0; i < shape.kv.head_dim; i += row_lanes) {
+            const auto moved = hn::MulAdd(hn::Load(d, product + i), units, shift);
+            hn::Store(hn::Sub(hn::BitCast(words, moved), hn::Set(words, 0x4b400000u)), words, integer + i);
+        }
+        for (size_t i = 0; i < shape.kv.head_dim; ++i)
+            if (!multiplies_pairs)
+                weight[head][i] = integer[i];
+            else if (i / half % 2 == 0)
+                weight[head][i] = (integer[i] & 0xffff) | integer[i + half] << 16;
     }
 
     // Tiles side by side, so that sums do not wait for each other; a word holds channels from the lowest bits on.
     template <size_t tiles>
     HWY_ATTR void score_tiles(const uint32_t *codes, size_t tile) {
-        const Floats d;
+        using Integers = hn::RebindToSigned<Floats>;
+        const Integers d;
         const WordTag words;
-        const hn::RebindToSigned<Floats> integers;
         const size_t in_word = 32 / shape.bits, tile_words = shape.kv.head_dim / in_word * row_size;
-        const auto mask = hn::Set(words, (1u << shape.bits) - 1);
+        const size_t steps = multiplies_pairs ? in_word / 2 : in_word;
+        const auto mask = hn::Set(words, ((1u << shape.bits) - 1) * (multiplies_pairs ? 0x10001u : 1u));
         const int bits = static_cast<int>(shape.bits);
-        RowVector sum[tiles][heads][row_vectors];
-        for (size_t t = 0; t < tiles; ++t)
-            for (size_t h = 0; h < heads; ++h)
-                for (size_t v = 0; v < row_vectors; ++v) sum[t][h][v] = hn::Set(d, low[h]);
+        hn::Vec<Integers> sum[tiles][heads][row_vectors];
+        for (auto &tile_sum : sum)
+            for (auto &head_sum : tile_sum)
+                for (auto &vector : head_sum) vector = hn::Zero(d);
         for (size_t i = 0; i < shape.kv.head_dim; i += in_word) {
             const uint32_t *const row = codes + tile * tile_words + i / in_word * row_size;
             hn::Vec<WordTag> word[tiles][row_vectors];
             for (size_t t = 0; t < tiles; ++t)
                 for (size_t v = 0; v < row_vectors; ++v) word[t][v] = hn::LoadU(words, row + t * tile_words + v * row_lanes);
-            for (size_t j = 0; j < in_word; ++j)
+            for (size_t j = 0; j < steps; ++j)
                 for (size_t t = 0; t < tiles; ++t)
                     for (size_t v = 0; v < row_vectors; ++v) {
-                        const auto code = hn::ConvertTo(d, hn::BitCast(integers, hn::And(word[t][v], mask)));
+                        const auto code = hn::And(word[t][v], mask);
                         word[t][v] = hn::ShiftRightSame(word[t][v], bits);
-                        for (size_t h = 0; h < heads; ++h)
-                            sum[t][h][v] = hn::MulAdd(hn::Set(d, weight[h][i + j]), code, sum[t][h][v]);
+                        for (size_t h = 0; h < heads; ++h) sum[t][h][v] = added(sum[t][h][v], code, weight[h][i + j]);
                     }
         }
-        for (size_t t = 0; t < tiles; ++t) scores.put(sum[t], tile + t, tokens, shape.kv.scale);
+        for (size_t t = 0; t < tiles; ++t) put(sum[t], tile + t);
+    }
+
+    template <class Sum, class Code>
+    HWY_INLINE HWY_ATTR static Sum added(Sum sum, Code code, uint32_t integer) {
+        const hn::RebindToSigned<Floats> d;
+        const auto factor = hn::BitCast(d, hn::Set(WordTag(), integer));
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+        const hn::Repartition<int16_t, decltype(d)> halves;
+        auto none = hn::Zero(d);
+        return hn::ReorderWidenMulAccumulate(d, hn::BitCast(halves, code), hn::BitCast(halves, factor), sum, none);
+#else
+        return hn::Add(sum, hn::Mul(hn::BitCast(d, code), factor));
+#endif
+    }
+
+    // As sketch_of_sum.
+    template <class Sum>
+    HWY_ATTR void put(const Sum (&sum)[heads][row_vectors], size_t tile) {
+        const Floats d;
+        RowVector products[heads][row_vectors];
+        for (size_t h = 0; h < heads; ++h)
+            for (size_t v = 0; v < row_vectors; ++v)
+                products[h][v] = hn::MulAdd(hn::ConvertTo(d, sum[h][v]), hn::Set(d, unit[h]), hn::Set(d, low[h]));
+        scores.put(products, tile, tokens, shape.kv.scale);
     }
 
     HWY_ATTR void run() {
@@ -113,6 +173,7 @@ HWY_ATTR size_t sketch_heads(const device::sketch_shape &shape, uint32_t tokens,
                              block + head / shared * device::sketch_head_size(shape),
                              query + head * shape.kv.head_dim,
                              result + 3 * head,
+                             {},
                              {},
                              {},
                              {},
