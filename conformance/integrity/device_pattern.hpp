@@ -28,6 +28,7 @@ struct DeviceFindings {
     uint64_t first_offset = 0;             // in the region, of the first wrong word
     uint64_t expected = 0, actual = 0;     // of it
     std::array<uint64_t, 64> up{}, down{}; // wrong bits by place in the word: 0 -> 1, 1 -> 0
+    std::string doubt;                     // not "": what it says makes no sense, so that it proves nothing
 };
 
 class DevicePattern {

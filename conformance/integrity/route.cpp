@@ -145,6 +145,7 @@ void Route::check(const hbf_region_info &region, const Datum &due, uint64_t offs
         return compared(size);
     }
     const auto found = kernel->verify(region, due, offset, size, content);
+    if (!found.doubt.empty()) conformance::fail(found.doubt + ": that proves nothing");
     if (found.wrong_words != 0) {
         tally_->kernel_wrong_words += found.wrong_words;
         for (size_t bit = 0; bit < found.up.size(); ++bit) {

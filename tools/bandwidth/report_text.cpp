@@ -138,7 +138,8 @@ void row_lines(Text &text, const Row &row, const Options &options) {
     const bool shape_only = row.spec.op_size != 0 && !options.verbose;
     text.line(&row, status + (shape_only ? shape_line(row) : name + "  " + coloured(figure(row), Colour::bold)));
     if (shape_only) return;
-    under(fmt::format("{}; verified: every byte of {} samples", spread(row), row.samples.size()));
+    under(fmt::format("{}; verified: every byte of {} samples{}", spread(row), row.samples.size(),
+                      row.spec.work == measure::Work::kernel_read ? ", by the kernel itself" : ""));
     if (row.one_thread) {
         under(fmt::format("{} of the best reference copy on one thread{} (same run: {})", percent(row.one_thread->share),
                           row.all_threads ? fmt::format(", {} of that on {} threads", percent(row.all_threads->share),
