@@ -39,8 +39,8 @@ class Bandwidth(unittest.TestCase):
 
     def test_the_matrix_has_rows_of_the_devices_kernels_beside_its_copies(self):
         self.env['HBF_PLUGIN_PATH'] = SIM
-        done = self.run_hbf('bandwidth', '--matrix', '--tier', 'vram0', '--tier', 'cold0', '--size', '1MiB', '--samples', '6',
-                            '--warm-up', '0.01', '--time', '60', '--json')
+        done = self.run_hbf('bandwidth', '--matrix', '--tier', 'vram0', '--tier', 'cold0', '--size', '1MiB',
+                            '--samples', '6', '--warm-up', '0.01', '--time', '60', '--json')
         self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr)
         rows = json.loads(done.stdout)['rows']
         self.assertEqual({row['status'] for row in rows}, {'pass'})
@@ -57,7 +57,8 @@ class Bandwidth(unittest.TestCase):
 
     def test_probe_names_the_kernels_and_builds_none(self):
         self.env['HBF_PLUGIN_PATH'] = SIM
-        device = [c for c in json.loads(self.run_hbf('probe', '--json').stdout)['candidates'] if c['devices']][0]['devices'][0]
+        report = json.loads(self.run_hbf('probe', '--json').stdout)
+        device = [candidate for candidate in report['candidates'] if candidate['devices']][0]['devices'][0]
         self.assertIn('copy/1', device['kernels'])
         self.assertIn('pattern_verify/1', device['kernels'])
         text = self.run_hbf('probe', '--explain').stdout

@@ -159,7 +159,8 @@ class Corruption(unittest.TestCase):
                                 (['--pairs', 'nope->nope'], "no tier 'nope'"), (['--inject', 'flp'], 'flip'),
                                 (['--device', 'simm'], 'sim'), (['--plugin', self.folder.name + '/none.so'], 'none.so'),
                                 (['--bytes', '1XB'], 'unknown unit'), (['--time', '0'], '--time'),
-                                (['--option', 'nonsense'], 'KEY=VALUE'), (['--verify', 'gpu'], 'kernel'), (['extra'], 'extra')):
+                                (['--option', 'nonsense'], 'KEY=VALUE'), (['--verify', 'gpu'], 'kernel'),
+                                (['extra'], 'extra')):
             base = [] if '--device' in arguments or '--plugin' in arguments else ['--device', 'sim']
             done = self.run_hbf(*base, '--no-self-test', *arguments)
             self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
