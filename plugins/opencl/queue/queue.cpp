@@ -104,8 +104,11 @@ void OpenClQueue::hand_over(uint64_t count, Lane::Slot &slot) {
     }
     if (code == CL_SUCCESS) return;
     const Command &refused = taken_[at - 1];
-    sdk::Failure failure{error_status(code), fmt::format("command {}: the driver refuses it: {}", at - 1, error_text(code)),
-                         refused.dst.handle, refused.dst.handle ? refused.dst.offset : HBF_NO_PLACE};
+    // Once the device was lost, a driver that has no resources has not got it back: waiting for room would never end.
+    const bool lost = lane_->progress().status == HBF_DEVICE_LOST;
+    sdk::Failure failure{lost ? end_status(code) : error_status(code),
+                         fmt::format("command {}: the driver refuses it: {}", at - 1, error_text(code)), refused.dst.handle,
+                         refused.dst.handle ? refused.dst.offset : HBF_NO_PLACE};
     if (slot.event_count != 0) { // some of it has begun
         slot.failure = std::move(failure);
         return;

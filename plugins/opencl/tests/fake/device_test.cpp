@@ -55,6 +55,8 @@ protected:
         ASSERT_TRUE(failure);
         EXPECT_NE(failure->message.find(name), std::string::npos) << failure->message;
         EXPECT_EQ(failure->region, a) << "the place";
+        behave("fail=clEnqueueCopyBuffer:-5");
+        EXPECT_EQ(refusal([&] { submit_copies(*queue, a, b); }).status, HBF_DEVICE_LOST) << "not: wait for room";
         behave(""); // what comes later on this queue fails too, even if the device is back
         const uint64_t later = submit_copies(*queue, a, b);
         ASSERT_TRUE(queue->wait(later, UINT64_MAX));
