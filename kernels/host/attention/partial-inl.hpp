@@ -77,6 +77,12 @@ struct HeadGroup {
     Scores<heads> scores;
     float several[heads > 1 ? heads *HBF_KV_MAX_DIM : 1]; // query, where heads are fewer
 
+    // Nothing is cleared: that would take longer than a short block does.
+    HWY_INLINE HeadGroup(const device::kv_shape &of, uint32_t count, size_t there, const typename Stored::Word *from,
+                         const float *asked, float *state_into, float *output_into, Ahead &fetching)
+        : shape(of), tokens(count), used(there), keys(from), query(asked), state(state_into), output(output_into),
+          ahead(fetching) {}
+
     template <size_t tiles>
     HWY_ATTR void score_tiles(size_t tile) {
         const size_t dim = shape.head_dim, stride = dim * row_size, half = dim / 2;
@@ -171,16 +177,9 @@ struct BlockHeads {
     template <size_t heads>
     HWY_ATTR size_t run(size_t head) {
         const size_t dim = shape.head_dim, shared = shape.query_heads / shape.kv_heads, left = shared - head % shared;
-        HeadGroup<Stored, heads> group{shape,
-                                       tokens,
-                                       left < heads ? left : heads,
-                                       kv + head / shared * 2 * shape.block_tokens * dim,
-                                       query + head * dim,
-                                       state + 2 * head,
-                                       output + head * dim,
-                                       head % shared ? none : ahead,
-                                       {},
-                                       {}};
+        HeadGroup<Stored, heads> group(shape, tokens, left < heads ? left : heads,
+                                       kv + head / shared * 2 * shape.block_tokens * dim, query + head * dim,
+                                       state + 2 * head, output + head * dim, head % shared ? none : ahead);
         group.score();
         group.weigh();
         return group.used;

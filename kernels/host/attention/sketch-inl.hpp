@@ -36,6 +36,11 @@ struct SketchGroup {
     uint32_t weight[heads][HBF_KV_MAX_DIM];
     float low[heads], unit[heads], error[heads];
 
+    // Nothing is cleared: that would take longer than a short block does.
+    HWY_INLINE SketchGroup(const device::sketch_shape &of, uint32_t count, size_t there, const uint8_t *from,
+                           const float *asked, float *into)
+        : shape(of), tokens(count), used(there), sketch(from), query(asked), result(into) {}
+
     template <class Stored>
     HWY_ATTR void weigh() {
         const Floats d;
@@ -80,11 +85,10 @@ struct SketchGroup {
             const auto moved = hn::MulAdd(hn::Load(d, product + i), units, shift);
             hn::Store(hn::Sub(hn::BitCast(words, moved), hn::Set(words, 0x4b400000u)), words, integer + i);
         }
-        for (size_t i = 0; i < shape.kv.head_dim; ++i)
-            if (!multiplies_pairs)
-                weight[head][i] = integer[i];
-            else if (i / half % 2 == 0)
-                weight[head][i] = (integer[i] & 0xffff) | integer[i + half] << 16;
+        uint32_t *const to = weight[head];
+        if (!multiplies_pairs) std::copy_n(integer, shape.kv.head_dim, to);
+        for (size_t first = 0; multiplies_pairs && first < shape.kv.head_dim; first += 2 * half)
+            for (size_t i = first; i < first + half; ++i) to[i] = (integer[i] & 0xffff) | integer[i + half] << 16;
     }
 
     // Tiles side by side, so that sums do not wait for each other; a word holds channels from the lowest bits on.
@@ -98,11 +102,11 @@ struct SketchGroup {
         const auto mask = hn::Set(words, ((1u << shape.bits) - 1) * (multiplies_pairs ? 0x10001u : 1u));
         const int bits = static_cast<int>(shape.bits);
         hn::Vec<Integers> sum[tiles][heads][row_vectors];
-        for (auto &tile_sum : sum)
-            for (auto &head_sum : tile_sum)
-                for (auto &vector : head_sum) vector = hn::Zero(d);
-        for (size_t i = 0; i < shape.kv.head_dim; i += in_word) {
-            const uint32_t *const row = codes + tile * tile_words + i / in_word * row_size;
+        for (size_t t = 0; t < tiles; ++t)
+            for (size_t h = 0; h < heads; ++h)
+                for (size_t v = 0; v < row_vectors; ++v) sum[t][h][v] = hn::Zero(d);
+        const uint32_t *row = codes + tile * tile_words;
+        for (size_t i = 0; i < shape.kv.head_dim; i += in_word, row += row_size) {
             hn::Vec<WordTag> word[tiles][row_vectors];
             for (size_t t = 0; t < tiles; ++t)
                 for (size_t v = 0; v < row_vectors; ++v) word[t][v] = hn::LoadU(words, row + t * tile_words + v * row_lanes);
@@ -114,7 +118,11 @@ struct SketchGroup {
                         for (size_t h = 0; h < heads; ++h) sum[t][h][v] = added(sum[t][h][v], code, weight[h][i + j]);
                     }
         }
-        for (size_t t = 0; t < tiles; ++t) put(sum[t], tile + t);
+        hn::Vec<Integers> whole[tiles][heads][row_vectors]; // a copy, for what has its address taken stays in memory
+        for (size_t t = 0; t < tiles; ++t)
+            for (size_t h = 0; h < heads; ++h)
+                for (size_t v = 0; v < row_vectors; ++v) whole[t][h][v] = sum[t][h][v];
+        for (size_t t = 0; t < tiles; ++t) put(whole[t], tile + t);
     }
 
     template <class Sum, class Code>
@@ -167,17 +175,9 @@ template <size_t heads>
 HWY_ATTR size_t sketch_heads(const device::sketch_shape &shape, uint32_t tokens, const uint8_t *block, const float *query,
                              float *result, size_t head) {
     const size_t shared = shape.kv.query_heads / shape.kv.kv_heads, left = shared - head % shared;
-    SketchGroup<heads> group{shape,
-                             tokens,
-                             left < heads ? left : heads,
-                             block + head / shared * device::sketch_head_size(shape),
-                             query + head * shape.kv.head_dim,
-                             result + 3 * head,
-                             {},
-                             {},
-                             {},
-                             {},
-                             {}};
+    SketchGroup<heads> group(shape, tokens, left < heads ? left : heads,
+                             block + head / shared * device::sketch_head_size(shape), query + head * shape.kv.head_dim,
+                             result + 3 * head);
     group.run();
     return group.used;
 }
