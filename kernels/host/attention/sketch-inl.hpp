@@ -108,6 +108,7 @@ struct SketchGroup {
         const uint32_t *row = codes + tile * tile_words;
         for (size_t i = 0; i < shape.kv.head_dim; i += in_word, row += row_size) {
             hn::Vec<WordTag> word[tiles][row_vectors];
+            for (size_t t = 0; t < tiles; ++t) __builtin_prefetch(row + t * tile_words + 2048); // 8 KiB on: the next heads
             for (size_t t = 0; t < tiles; ++t)
                 for (size_t v = 0; v < row_vectors; ++v) word[t][v] = hn::LoadU(words, row + t * tile_words + v * row_lanes);
             for (size_t j = 0; j < steps; ++j)
