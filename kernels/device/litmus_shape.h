@@ -4,7 +4,7 @@
  * so that all run at the same time.  What loads saw goes to buffer 2: litmus_shape_head, then 4 words an instance, of each
  * group.
  *
- * Nobody waits for ever: whoever has waited `spins` turns in vain says so to all and ends, and the instances that it never
+ * Nobody waits for ever: whoever has waited `spins` turns in all says so to all and ends, and the instances that it never
  * came to say nothing.  Agents lie in different groups, since work-items of one need not run beside each other. */
 #ifndef HBF_DEVICE_LITMUS_SHAPE_H
 #define HBF_DEVICE_LITMUS_SHAPE_H
@@ -34,7 +34,7 @@ typedef struct litmus_shape_arguments {
     uint32_t agents;      /* that meet */
     uint32_t first_agent; /* that group 0 is */
     uint32_t acting;      /* groups that act: first_agent + acting <= agents */
-    uint32_t spins;       /* that an agent waits for the others, at most */
+    uint32_t spins;       /* that an agent waits for the others, in all */
     uint32_t scope;       /* HBF_LITMUS_DEVICE or HBF_LITMUS_SYSTEM */
     uint32_t meet_each;   /* 1: before every instance; 0: before the first */
     uint32_t most_delay;  /* turns before a step */
@@ -67,16 +67,16 @@ HBF_FUNCTION void litmus_shape_skew(uint64_t *random) {
 }
 
 /* Until all have come to `number`, which rises. */
-HBF_FUNCTION uint32_t litmus_shape_wait(HBF_GLOBAL uint8_t *meeting, uint32_t agent, uint64_t number,
+HBF_FUNCTION uint32_t litmus_shape_wait(HBF_GLOBAL uint8_t *meeting, uint32_t agent, uint64_t number, uint32_t *left,
                                         litmus_shape_arguments arguments) {
     HBF_GLOBAL uint8_t *const over = meeting + HBF_LITMUS_APART * HBF_LITMUS_AGENTS;
     litmus_store64(meeting + HBF_LITMUS_APART * agent, number, HBF_LITMUS_RELEASE, arguments.scope);
     for (uint32_t other = 0; other < arguments.agents; ++other) {
         HBF_GLOBAL uint8_t *const there = meeting + HBF_LITMUS_APART * other;
-        for (uint32_t spin = 1; litmus_load64(there, HBF_LITMUS_ACQUIRE, arguments.scope) < number; ++spin) {
-            if (spin < arguments.spins && spin % 256 != 0) continue;
-            const uint64_t gone = litmus_load64(over, HBF_LITMUS_RELAXED, arguments.scope);
-            if (gone == 0 && spin < arguments.spins) continue;
+        while (litmus_load64(there, HBF_LITMUS_ACQUIRE, arguments.scope) < number) {
+            if (*left != 0) --*left;
+            if (*left % 256 != 0) continue;
+            if (*left != 0 && litmus_load64(over, HBF_LITMUS_RELAXED, arguments.scope) == 0) continue;
             litmus_store64(over, 1, HBF_LITMUS_RELAXED, arguments.scope);
             return 0;
         }
@@ -85,10 +85,10 @@ HBF_FUNCTION uint32_t litmus_shape_wait(HBF_GLOBAL uint8_t *meeting, uint32_t ag
 }
 
 /* Twice, so that none goes on while another, long come, has lost its processor meanwhile. */
-HBF_FUNCTION uint32_t litmus_shape_meet(HBF_GLOBAL uint8_t *meeting, uint32_t agent, uint64_t instance,
+HBF_FUNCTION uint32_t litmus_shape_meet(HBF_GLOBAL uint8_t *meeting, uint32_t agent, uint64_t instance, uint32_t *left,
                                         litmus_shape_arguments arguments) {
-    return litmus_shape_wait(meeting, agent, 2 * instance + 1, arguments) &&
-           litmus_shape_wait(meeting, agent, 2 * instance + 2, arguments);
+    return litmus_shape_wait(meeting, agent, 2 * instance + 1, left, arguments) &&
+           litmus_shape_wait(meeting, agent, 2 * instance + 2, left, arguments);
 }
 
 HBF_FUNCTION uint32_t litmus_shape_lacks(uint32_t agent, litmus_shape_arguments arguments) {
@@ -106,11 +106,11 @@ HBF_FUNCTION void litmus_shape_item(hbf_item item, HBF_GLOBAL uint8_t *words, HB
     HBF_GLOBAL uint8_t *const own = out + litmus_shape_result_size(arguments.instances) * item.group;
     HBF_GLOBAL litmus_shape_head *const head = (HBF_GLOBAL litmus_shape_head *)own;
     uint64_t random = arguments.seed ^ agent;
-    uint32_t i = 0;
+    uint32_t i = 0, left = arguments.spins;
     head->lacks = litmus_shape_lacks(agent, arguments);
     for (; head->lacks == 0 && i < arguments.instances; ++i) {
         HBF_GLOBAL uint8_t *result = own + sizeof(litmus_shape_head) + (uint64_t)i * 4 * sizeof(uint64_t);
-        if ((arguments.meet_each || i == 0) && !litmus_shape_meet(meeting, agent, i, arguments)) break;
+        if ((arguments.meet_each || i == 0) && !litmus_shape_meet(meeting, agent, i, &left, arguments)) break;
         litmus_shape_skew(&random);
         for (uint32_t s = 0; s < HBF_LITMUS_STEPS; ++s) {
             const uint32_t step = arguments.step[agent][s], operation = step & 255, order = step >> 8 & 255;

@@ -15,8 +15,8 @@ namespace kernels = hbf::kernels::device;
 using litmus::Word;
 
 constexpr double start_s = 1, patience_s_of_host = 0.1; // for a kernel to come at all, and to come to an instance
-constexpr double long_s = 0.25, short_s = 0.05;         // of a batch
-constexpr uint32_t least_instances = 16, first_spins = 1u << 16, most_spins = 1u << 28;
+constexpr double short_s = 0.1, long_s = 1;             // of a batch
+constexpr uint32_t first_spins = 1u << 22, most_spins = 1u << 28;
 constexpr uint64_t words_size = litmus::Arena::smallest_range;
 
 uint32_t step_of(const litmus::Step &step) {
@@ -75,7 +75,7 @@ litmus::Slice KernelRunner::run(const litmus::Shape &shape, const litmus::Config
     litmus::Slice slice;
     const auto begin = litmus::Clock::now();
     do {
-        const litmus::Placement placement(arena_, config, instances_);
+        const litmus::Placement placement(arena_, config, litmus::most_instances);
         Run run{shape, config, placement, serial_, {}};
         serial_ += placement.instances();
         prepare_words(shape, placement, run.first);
@@ -90,13 +90,16 @@ litmus::Slice KernelRunner::run(const litmus::Shape &shape, const litmus::Config
         count_batch(batch, slice);
         given_up_ += batch.count < placement.instances();
         ++slice.batches;
-        if (since(run.begin) > long_s) instances_ = std::max(instances_ / 2, least_instances);
-        if (since(run.begin) < short_s / 10) instances_ = std::min(instances_ * 2, litmus::most_instances);
-        // A busy machine lets agents run together now and then, and then for long: they are to wait for it.
-        if (batch.count < placement.instances() && since(run.begin) < short_s) spins_ = std::min(spins_ * 4, most_spins);
+        fit(since(run.begin), batch.count < placement.instances());
     } while (since(begin) < seconds);
     slice.seconds = since(begin);
     return slice;
+}
+
+// A busy machine lets agents run together now and then, and then for many instances: they are to wait for it, within bounds.
+void KernelRunner::fit(double seconds, bool given_up) {
+    if (given_up && seconds < short_s) spins_ = std::min(spins_ * 4, most_spins);
+    if (seconds > long_s) spins_ = std::max(spins_ / 2, first_spins);
 }
 
 void KernelRunner::launch(Run &run) {

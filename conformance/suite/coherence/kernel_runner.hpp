@@ -33,7 +33,8 @@ public:
 private:
     struct Run; // one batch
     void launch(Run &run);
-    void act(Run &run); // the host's agent
+    void fit(double seconds, bool given_up); // what the next batch is like
+    void act(Run &run);                      // the host's agent
     uint32_t took_part(const Run &run, const std::vector<std::byte> &results);
     std::byte *meeting() const { return at(meeting_, 0); }
 
@@ -50,7 +51,7 @@ private:
     std::vector<uint64_t> host_results_;
     std::unique_ptr<litmus::Threads> threads_; // this one acts, the other waits for the launch
     uint64_t serial_;
-    uint32_t spins_, instances_ = 64; // of a batch; both fit the machine and its load as they are found to be
+    uint32_t spins_; // of a batch: fits the machine and its load as they are found to be
     uint64_t given_up_ = 0;
 };
 
