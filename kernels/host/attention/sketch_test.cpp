@@ -176,6 +176,22 @@ TEST_P(Sketch, BoundsHoldForUnkindKeys) {
         }
 }
 
+// Every channel of the token that counts lies in the middle between two codes, all to the same side: no bound is smaller.
+TEST_P(Sketch, TheBoundIsReached) {
+    const kv_shape shape = shape_of(1, 1, 128, 16, HBF_ELEMENT_FP16);
+    const Model model(
+        shape, 3, std::vector<float>(128, 1.0f),
+        [](uint32_t token, uint32_t, uint32_t i) { return token == 2       ? 14.5
+                                                          : token == i % 2 ? 15.0
+                                                                           : 0.0; },
+        [](uint32_t, uint32_t, uint32_t) { return 1.0; });
+    const sketch_shape four_bits{shape, 4, 0};
+    ASSERT_NO_FATAL_FAILURE(expect_bounds_hold(model, four_bits));
+    const auto scores = scores_of(sketch_of(model, four_bits), {{0, 3, 0}}, model.query, four_bits);
+    const double wrong = std::fabs(static_cast<double>(scores[0]) - 14.5 * 128 * static_cast<double>(shape.scale));
+    EXPECT_GT(wrong, 0.98 * static_cast<double>(scores[2]));
+}
+
 TEST_P(Sketch, WhatCannotBeKnownIsPossible) {
     const kv_shape shape = shape_of(4, 2, 64, 32, HBF_ELEMENT_FP16);
     const sketch_shape four_bits{shape, 4, 0};
