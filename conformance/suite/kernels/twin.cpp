@@ -27,6 +27,11 @@ bool has_floats(const Scenario &scenario) {
                        [](const Scenario::Buffer &buffer) { return buffer.floats; });
 }
 
+// Agents of a litmus test: what they leave depends on who came first. The coherence group judges them.
+bool races(const Scenario &scenario) {
+    return scenario.kernel.starts_with("litmus_shape/") || scenario.kernel.starts_with("litmus_tear/");
+}
+
 // Every scenario, in each tier that kernels reach.
 template <class Look>
 std::vector<std::string> each_scenario(Context &context, bool floats, Look &&look) {
@@ -64,6 +69,7 @@ HBF_CASE("kernels.twin.same_bytes",
           .needs = need::launch | need::cpu_tier,
           .limit_s = 400}) {
     const auto names = each_scenario(context, false, [&](const Scenario &scenario, OnDevice &ran, const std::string &tier) {
+        if (races(scenario)) return;
         const auto expected = run_twin(scenario);
         for (size_t i = 0; i < expected.size(); ++i) {
             if (!(scenario.buffers[i].access & HBF_KERNEL_WRITES)) continue;
@@ -77,7 +83,7 @@ HBF_CASE("kernels.twin.same_bytes",
             fail_with(std::move(evidence));
         }
     });
-    context.note(fmt::format("compared bit for bit: {}", fmt::join(names, ", ")));
+    context.note(fmt::format("compared bit for bit, but for agents that race: {}", fmt::join(names, ", ")));
 }
 
 // A unit more than two roundings of each of its operations could make of the numbers that are used here, all of them below
