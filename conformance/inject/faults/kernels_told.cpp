@@ -26,10 +26,12 @@ public:
         const std::string_view text(name.data ? name.data : "", name.data ? name.size : 0);
         if (is("listed-not-found") && text == name_of(count_ - 1) && fires()) return not_found(out, e);
         const hbf_status status = below_->find_kernel(name, out, e);
+        if (status == HBF_UNSUPPORTED && is("no-version") && text.find('/') == text.npos) return find_plain(text, out, e);
         if (status == HBF_OK && usable(out, HBF_KERNEL_INFO_MIN_SIZE) && fires()) return change(out, e);
         return status == HBF_UNSUPPORTED && fires() ? find_other(text, out, e, status) : status;
     }
     hbf_status kernel_name(uint32_t index, hbf_string *out, hbf_error *e) override {
+        if (is("none-listed")) return refuse(e, HBF_INVALID, "no kernel of this index");
         if (is("one-too-many") && index == count_) index = 0;
         if (is("listed-twice") && index == 1) index = 0;
         if (is("past-the-end") && index >= count_ && fires()) index = 0;
@@ -38,8 +40,25 @@ public:
         return status;
     }
 
+    hbf_status describe_tier(uint32_t tier, hbf_tier_info *out, hbf_error *e) override {
+        const hbf_status status = below_->describe_tier(tier, out, e);
+        if (status == HBF_OK && is("no-tier") && usable(out, HBF_TIER_INFO_MIN_SIZE)) out->access &= ~HBF_ACCESS_DEVICE;
+        return status;
+    }
+
 private:
     bool is(std::string_view what) const { return settings().text("what") == what; }
+    // By its name without the version, and called by it.
+    hbf_status find_plain(std::string_view name, hbf_kernel_info *out, hbf_error *e) {
+        for (uint32_t i = 0; i < count_; ++i) {
+            const std::string_view known = name_of(i);
+            if (known.substr(0, known.find('/')) != name) continue;
+            const hbf_status status = find_again(known, out, e);
+            if (status == HBF_OK && usable(out, HBF_KERNEL_INFO_MIN_SIZE)) out->name[name.size()] = '\0';
+            return status;
+        }
+        return not_found(out, e);
+    }
     std::string_view name_of(uint32_t index) {
         hbf_string name{};
         return below_->kernel_name(index, &name, nullptr) == HBF_OK ? std::string_view(name.data, name.size) : "";
@@ -88,10 +107,13 @@ HBF_FAULT(KernelTold, "kernel-told-wrong", "find or name tells something of kern
           {.key = "what",
            .kind = Parameter::word,
            .preset = "unknown-ok",
-           .line = "about names that there are not, about names that are listed, or in hbf_kernel_info",
-           .choices = {"unknown-ok", "version-ignored", "prefix-ok", "tail-ignored", "refused-with-id", "none-listed",
-                       "one-too-many", "listed-twice", "listed-not-found", "past-the-end", "no-version", "same-id",
-                       "id-changes", "no-id", "other-name", "buffers", "arguments", "no-items", "no-groups"}});
+           .line = "about names that there are not, about names that are listed, in hbf_kernel_info, or of the tiers that "
+                   "kernels reach",
+           .choices = {"unknown-ok",       "version-ignored", "prefix-ok",    "tail-ignored",
+                       "refused-with-id",  "none-listed",     "one-too-many", "listed-twice",
+                       "listed-not-found", "past-the-end",    "no-version",   "same-id",
+                       "id-changes",       "no-id",           "other-name",   "buffers",
+                       "arguments",        "no-items",        "no-groups",    "no-tier"}});
 
 } // namespace
 } // namespace hbf::inject

@@ -17,7 +17,7 @@ void add_told(std::vector<Mutant> &out) {
              {"kernel_more_arguments", "a kernel says that it takes more arguments", "kernel-told-wrong,what=arguments"},
              {"kernel_more_buffers", "a kernel says that it takes a buffer more", "kernel-told-wrong,what=buffers"},
              {"kernel_no_groups", "of a kernel no group runs", "kernel-told-wrong,what=no-groups"},
-             {"kernel_no_id", "a kernel is found and has the id 0", "kernel-told-wrong,what=no-id"},
+             {"kernel_no_id", "one kernel is found and has the id 0", "kernel-told-wrong,what=no-id,count=2"},
              {"kernel_no_items", "a kernel takes no work-item", "kernel-told-wrong,what=no-items"},
              {"kernel_other_name", "a kernel that is found calls itself another", "kernel-told-wrong,what=other-name"},
              {"kernel_past_the_end", "there is a name beyond the last kernel", "kernel-told-wrong,what=past-the-end"},
@@ -83,6 +83,10 @@ void add_unchecked(std::vector<Mutant> &out) {
 
 std::vector<Mutant> kernels() {
     std::vector<Mutant> out = {
+        {.name = "kernels_reach_no_tier",
+         .description = "launch is declared, and kernels reach no tier",
+         .fault = "kernel-told-wrong,what=no-tier",
+         .killers = {"kernels.copy.same_as_engine"}},
         {.name = "launch_arguments_of_before",
          .description = "a launch runs with the arguments of the one before of its kernel",
          .fault = "launch-wrong,what=arguments",

@@ -13,7 +13,7 @@ public:
     explicit CopyKernel(Context &context) : info_(need_kernel(context, "copy/1")) {
         Instance &device = context.device();
         Regions regions(device);
-        const hbf_region region = regions.make(kernel_tiers(device).front(), 16).region;
+        const hbf_region region = regions.make(kernel_tiers(device).at(0), 16).region;
         must_run_first(device, Queue(device), {launch(region, 8, region, 0, 8).command()});
     }
     const hbf_kernel_info &info() const { return info_; }
