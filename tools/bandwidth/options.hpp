@@ -18,7 +18,7 @@ struct Options {
     uint64_t depth = 8;         // batches in flight
     uint64_t samples = 30;
     double seconds = 0;   // of all rows together, 0: 20, and 60 with --sweep
-    double warm_up = 0;   // seconds of each row at most, 0: a tenth of its share, at least half a second
+    double warm_up = 0;   // seconds of each row at most, 0: a tenth of its share, at least half a second, at most half of it
     double target_ci = 0; // percent, 0: none
     uint64_t seed = 0;    // 0: chosen and printed
     bool no_affinity = false;

@@ -2,6 +2,7 @@
 // What a run found out. Reports (text, JSON, CSV) are made from it and from nothing else.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,8 +26,9 @@ enum class Status {
 };
 std::string to_string(Status status);
 
-constexpr double default_seconds(bool sweep) {
-    return sweep ? 60 : 20;
+// Two seconds a row where there are many: a matrix of three tiers with kernels has thirty.
+constexpr double default_seconds(bool sweep, size_t rows) {
+    return std::max(sweep ? 60.0 : 20.0, 2.0 * static_cast<double>(rows));
 }
 
 struct SampleRecord {

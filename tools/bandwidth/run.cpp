@@ -19,7 +19,8 @@ class Runner {
 public:
     Runner(Machine &machine, const std::vector<RowSpec> &specs, const Options &options, const RunHooks &hooks)
         : machine_(machine), options_(options), hooks_(hooks), bench_(machine, specs, options),
-          home_(measure::allowed_cpus()), seconds_(options.seconds > 0 ? options.seconds : default_seconds(options.sweep)),
+          home_(measure::allowed_cpus()),
+          seconds_(options.seconds > 0 ? options.seconds : default_seconds(options.sweep, specs.size())),
           most_depth_(static_cast<uint32_t>(options.depth)) {
         for (const auto &spec : specs) {
             rows_.emplace_back().row.spec = spec;
@@ -91,7 +92,9 @@ private:
         bind(live, options_);
         const auto &place = machine_.places()[live.row.spec.src];
         tell(fmt::format("warming up {} -> {}", place.tier.name, machine_.places()[live.row.spec.dst].tier.name));
-        const double share = std::max(0.5, 0.1 * seconds_ / static_cast<double>(rows_.size()));
+        // Of many rows in little time: never more than half of it for all, or none would be left for samples.
+        const double each = seconds_ / static_cast<double>(rows_.size());
+        const double share = std::min(0.5 * each, std::max(0.5, 0.1 * each));
         measure::WarmUp warm(options_.warm_up > 0 ? options_.warm_up : share);
         double last = 0;
         while (!warm.done() && !stopped()) {
