@@ -21,7 +21,8 @@
 #define HBF_LITMUS_STORE 2u
 #define HBF_LITMUS_FENCE 3u
 
-/* Buffer 1, zero at the start: how far each agent has come lies 128 bytes from the next one's, then whether one gave up. */
+/* Buffer 1, zero at the start: how far each agent has come lies 128 bytes from the next one's, then the first
+ * serial of the launch in which one gave up. */
 #define HBF_LITMUS_APART 128u
 #define HBF_LITMUS_MEETING_SIZE (HBF_LITMUS_APART * (HBF_LITMUS_AGENTS + 1))
 
@@ -76,8 +77,9 @@ HBF_FUNCTION uint32_t litmus_shape_wait(HBF_GLOBAL uint8_t *meeting, uint32_t ag
         while (litmus_load64(there, HBF_LITMUS_ACQUIRE, arguments.scope) < number) {
             if (*left != 0) --*left;
             if (*left % 256 != 0) continue;
-            if (*left != 0 && litmus_load64(over, HBF_LITMUS_RELAXED, arguments.scope) == 0) continue;
-            litmus_store64(over, 1, HBF_LITMUS_RELAXED, arguments.scope);
+            litmus_store64(meeting + HBF_LITMUS_APART * agent, number, HBF_LITMUS_RELEASE, arguments.scope); /* if lost */
+            if (*left != 0 && litmus_load64(over, HBF_LITMUS_RELAXED, arguments.scope) != arguments.first) continue;
+            litmus_store64(over, arguments.first, HBF_LITMUS_RELAXED, arguments.scope);
             return 0;
         }
     }
