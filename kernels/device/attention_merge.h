@@ -16,7 +16,7 @@ HBF_DEVICE_BEGIN
 typedef struct attention_merge_arguments {
     uint32_t block_count;
     uint32_t query_heads;
-    uint32_t head_dim;
+    uint32_t head_dim; /* a multiple of 16, else nothing is written */
     uint32_t reserved;
 } attention_merge_arguments;
 
@@ -35,7 +35,7 @@ HBF_FUNCTION float attention_merge_max(HBF_GLOBAL const uint8_t *state, uint32_t
 HBF_FUNCTION void attention_merge_item(hbf_item item, HBF_GLOBAL uint8_t *state, HBF_GLOBAL uint8_t *output,
                                        HBF_GLOBAL uint8_t *merged_state, HBF_GLOBAL uint8_t *merged_output,
                                        attention_merge_arguments arguments) {
-    const uint64_t columns = (uint64_t)arguments.query_heads * arguments.head_dim;
+    const uint64_t columns = arguments.head_dim % 16 != 0 ? 0 : (uint64_t)arguments.query_heads * arguments.head_dim;
     for (uint64_t i = hbf_first(item); i < columns; i += hbf_step(item)) {
         const uint32_t head = (uint32_t)(i / arguments.head_dim), channel = (uint32_t)(i % arguments.head_dim);
         const float max = attention_merge_max(state, head, arguments);

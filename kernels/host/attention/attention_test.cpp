@@ -266,6 +266,9 @@ TEST_P(Attention, BlocksMergeExactly) {
     };
     Partial whole = merge(0, 6, parts);
     ASSERT_NO_FATAL_FAILURE(expect_near(whole, all));
+    float unwritten[2] = {not_written, not_written};
+    attention_merge(parts.state.data(), parts.output.data(), unwritten, unwritten, {1, 1, 24, 0}); // no such head_dim
+    EXPECT_EQ(unwritten[0], not_written);
     EXPECT_TRUE(merge(0, 1, parts).output[3] == parts.output[3]); // one alone is itself
     EXPECT_EQ(merge(1, 1, parts).state[0], -infinity);            // and an empty one empty
 

@@ -21,7 +21,7 @@ HWY_INLINE HWY_ATTR float first_lane(RowVector vector) {
 HWY_ATTR inline void attention_merge(const float *state, const float *output, float *merged_state, float *merged_output,
                                      const device::attention_merge_arguments &arguments) noexcept {
     const Floats d;
-    const size_t dim = arguments.head_dim, heads = arguments.query_heads;
+    const size_t dim = arguments.head_dim, heads = dim % row_size ? 0 : arguments.query_heads;
     for (size_t head = 0; head < heads; ++head, merged_state += 2) {
         float *const into = merged_output + head * dim;
         float max = -infinity;
