@@ -51,7 +51,8 @@ class Copy(unittest.TestCase):
         self.refused(compilers.check_opencl, f'copy.h:{line}:', 'memcpy_of')
 
     def test_what_only_opencl_3_has(self):
-        self.plant('dst[i] = src[i]', 'atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)')
+        self.plant('dst[i] = src[i]',
+                   'atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)')
         self.refused(compilers.check_opencl, 'copy.h')
 
     def test_a_warning(self):
@@ -79,7 +80,8 @@ class Copy(unittest.TestCase):
 
     def test_what_only_the_host_sees_is_not_in_the_text(self):
         path = self.folder / 'copy.h'
-        path.write_text(path.read_text() + '#ifdef HBF_ON_HOST\n#ifdef A\n#endif\ntemplate <class T> int sample;\n#endif\nint z;\n')
+        path.write_text(path.read_text() +
+                        '#ifdef HBF_ON_HOST\n#ifdef A\n#endif\ntemplate <class T> int sample;\n#endif\nint z;\n')
         text = '\n'.join(embed.flatten(path, set()))
         self.assertNotIn('sample', text)
         self.assertIn('int z;', text)
@@ -114,8 +116,8 @@ class Copy(unittest.TestCase):
                       str(self.folder / 'catalogue.cpp'))
 
     def run_script(self, name: str, *arguments: str, **environment: str):
-        return subprocess.run([sys.executable, str(HERE / name), str(self.table), *arguments], capture_output=True, text=True,
-                              check=False, env={**os.environ, **environment})
+        return subprocess.run([sys.executable, str(HERE / name), str(self.table), *arguments], capture_output=True,
+                              text=True, check=False, env={**os.environ, **environment})
 
 
 if __name__ == '__main__':

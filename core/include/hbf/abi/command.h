@@ -72,7 +72,7 @@ typedef struct hbf_kernel_buffer {
 HBF_CHECK_LAYOUT(hbf_kernel_buffer, 32, reserved);
 
 /* Pointers inside `arguments` mean nothing to a device: memory is named by `buffers`, so that an engine without addresses
- * (OpenCL 1.2) can run it and everybody knows what is in use. */
+ * can run it and everybody knows what is in use. */
 typedef struct hbf_launch {
     uint64_t kernel;                  /* from hbf.kernels/1 */
     const hbf_kernel_buffer *buffers; /* in the kernel's order; copied by submit */

@@ -36,9 +36,9 @@ HBF_CHECK_LAYOUT(hbf_option, 32, value);
 #define HBF_REALITY_REAL 1u
 #define HBF_REALITY_EMULATED 2u
 
-/* Flags of a device. */
-#define HBF_DEVICE_ON_CPU 1u /* its kernels and copies are run by this machine's CPUs, through a runtime made for devices: a
-                              * host ranks it below real accelerators and below its own access to the same memory */
+/* Flags of a device. ON_CPU: its kernels and copies are run by this machine's CPUs, through a runtime made for devices; a
+ * host ranks it below real accelerators and below its own access to the same memory. */
+#define HBF_DEVICE_ON_CPU 1u
 
 /* One device found by probe.  Filled by the plugin in the host's array; strings are NUL-terminated, cut to fit. */
 typedef struct hbf_device_info {

@@ -52,8 +52,7 @@ inline hbf_status kernels_name(hbf_instance *handle, uint32_t index, hbf_string 
     if (!handle) return refuse(error, HBF_INVALID, "kernel name: instance is NULL");
     if (!out) return refuse(error, HBF_INVALID, "kernel name: out is NULL");
     InstanceShell &shell = *InstanceShell::of(handle);
-    if (index >= shell.kernels_table.kernel_count)
-        return refuse(error, HBF_INVALID, "kernel name: no kernel of this index");
+    if (index >= shell.kernels_table.kernel_count) return refuse(error, HBF_INVALID, "kernel name: no kernel of this index");
     return guard(error, [&] {
         const std::string_view name = shell.kernels->kernel_name(index);
         *out = {name.data(), name.size()};
