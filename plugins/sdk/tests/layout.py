@@ -12,6 +12,7 @@ import difflib
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -120,7 +121,10 @@ def main():
             return 0
         frozen, ran = golden.read_text(), 0
         source = asserts(frozen, folder)
-        for compiler in compilers:
+        for compiler in dict.fromkeys(compilers): # each once
+            if not shutil.which(shlex.split(compiler)[0]):
+                print(f"not here: {compiler}")
+                continue
             for language, standard in (("c", "c11"), ("c++", "c++17")):
                 run(f"{compiler} -x {language} -std={standard} -fsyntax-only", source, ".in", scratch / "asserts")
             text = produce(folder, compiler, scratch)
