@@ -21,19 +21,20 @@ std::string change_of_a_life(Context &context) {
     };
     subject.must_probe();
     std::string said = changed("by probe", look());
-    Visible alive, first;
+    Visible first;
     // Twice where a driver came with the first life: see left_behind.
     for (int life = 0; life < (drivers().empty() ? 1 : 2); ++life) {
         const auto device = subject.must_create();
         workout(*device, context.seed(), "an instance");
         if (device->health_table()) device->must_read_health();
-        alive = look();
+        Visible alive = look();
         if (life == 0) first = alive;
+        // While it lives it may have threads and descriptors; nothing else is its own. Of each life by itself: the second may
+        // put back what the first changed.
+        alive.threads = before.threads;
+        alive.descriptors = before.descriptors;
+        if (said.empty()) said = changed("by a living instance", alive);
     }
-    // While it lives it may have threads and descriptors; nothing else is its own.
-    alive.threads = before.threads;
-    alive.descriptors = before.descriptors;
-    if (said.empty()) said = changed("by a living instance", alive);
     if (said.empty()) {
         const std::string left = left_behind(before, first, 3);
         if (!left.empty()) said = "by an instance that was destroyed: " + left;
