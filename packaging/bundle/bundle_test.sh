@@ -127,7 +127,8 @@ plugin() {
         PATH="$sdk/bin:$PATH" meson setup mine/build mine && ninja -C mine/build &&
         says 'HBF ready: mine' env -i "HBF_PLUGIN_PATH=$work/author/mine/build" "$sdk/bin/hbf" probe
 }
-if command -v "${CXX:-c++}" >/dev/null && command -v pkg-config >/dev/null; then
+cxx=${CXX:-c++}
+if command -v "${cxx%% *}" >/dev/null && command -v pkg-config >/dev/null; then
     passes 'a program links its libhbf' program
     passes 'a plugin in C is built with its SDK' in_c
     if has plugin && command -v meson >/dev/null; then
