@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/suite/kernels/bad_launches.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -26,9 +27,9 @@ void add_buffers(std::vector<BadLaunch> &out, uint64_t region_size, hbf_region s
                                                      {uint64_t{1} << 32, 8}, {0, (uint64_t{1} << 32) + 8},
                                                      {UINT64_MAX - 7, 8},    {UINT64_MAX - 7, 4096},
                                                      {8, UINT64_MAX},        {0, UINT64_MAX}};
-    for (const auto &[at, size] : outside)
-        out.push_back({fmt::format("{} bytes at {:#x} of a region of {}", size, at, region_size),
-                       [at = at, size = size](Buffer &buffer, Raw &) { buffer.offset = at, buffer.size = size; }});
+    for (const auto &range : outside)
+        out.push_back({fmt::format("{} bytes at {:#x} of a region of {}", range.second, range.first, region_size),
+                       [range](Buffer &buffer, Raw &) { buffer.offset = range.first, buffer.size = range.second; }});
 }
 
 void add_groups(std::vector<BadLaunch> &out, uint32_t most) {
@@ -40,12 +41,11 @@ void add_groups(std::vector<BadLaunch> &out, uint32_t most) {
     constexpr uint32_t all = UINT32_MAX;
     const std::array<uint32_t, 3> too_large[] = {{most + 1, 1, 1},  {1, most + 1, 1},        {1, 1, most + 1}, {most, 2, 1},
                                                  {65536, 65536, 1}, {1u << 31, 1u << 31, 4}, {all, all, all}};
-    for (const auto &[x, y, z] : too_large) {
+    for (const auto &items : too_large) {
+        const auto [x, y, z] = items;
         if (x == 0 || y == 0 || z == 0 || (uint64_t{x} * y <= most && uint64_t{x} * y * z <= most)) continue;
         out.push_back({fmt::format("groups of {} x {} x {} work-items, of {}", x, y, z, most),
-                       [x = x, y = y, z = z](Buffer &, Raw &raw) {
-                           raw.group_size[0] = x, raw.group_size[1] = y, raw.group_size[2] = z;
-                       }});
+                       [items](Buffer &, Raw &raw) { std::copy(items.begin(), items.end(), raw.group_size); }});
     }
 }
 
