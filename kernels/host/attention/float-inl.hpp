@@ -8,6 +8,7 @@
 #define HBF_KERNELS_ATTENTION_FLOAT_INL
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -100,6 +101,16 @@ HWY_INLINE HWY_ATTR float sum_of_row(const RowVector (&row)[row_vectors]) {
     return lane[0];
 }
 
+// No lane is NaN. Highway's emulation begins its search at the lowest finite number, above -infinity.
+HWY_INLINE HWY_ATTR float highest_lane(RowVector x) {
+    const Floats d;
+    const float found = hn::GetLane(hn::MaxOfLanes(d, x));
+    if (found != std::numeric_limits<float>::lowest()) return found;
+    HWY_ALIGN float lane[row_lanes];
+    hn::Store(x, d, lane);
+    return *std::max_element(lane, lane + row_lanes);
+}
+
 // Scores of one block for some query heads, then their weights.
 template <size_t heads>
 struct Scores {
@@ -136,7 +147,7 @@ struct Scores {
         for (size_t h = 0; h < heads; ++h) {
             auto most = highest[h][0];
             for (size_t v = 1; v < row_vectors; ++v) most = hn::Max(most, highest[h][v]);
-            const float limit = hn::GetLane(hn::MaxOfLanes(d, most));
+            const float limit = highest_lane(most);
             const auto base = hn::Set(d, limit == -infinity ? 0.0f : limit);
             RowVector sums[row_vectors];
             for (auto &vector : sums) vector = hn::Zero(d);
