@@ -72,6 +72,7 @@ namespace hbf::opencl {
     X(CloneKernel)         /* 2.1 */
 
 struct Functions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member's name cannot stand in them
 #define HBF_OPENCL_MEMBER(name) decltype(&::cl##name) name = nullptr;
     HBF_OPENCL_FUNCTIONS(HBF_OPENCL_MEMBER)
     HBF_OPENCL_NEWER_FUNCTIONS(HBF_OPENCL_MEMBER)

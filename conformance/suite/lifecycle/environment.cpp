@@ -29,8 +29,8 @@ std::string change_of_a_life(Context &context) {
         if (device->health_table()) device->must_read_health();
         Visible alive = look();
         if (life == 0) first = alive;
-        // While it lives it may have threads and descriptors; nothing else is its own. Of each life by itself: the second may
-        // put back what the first changed.
+        // While it lives it may have threads and descriptors; nothing else is its own. Of each life by itself: the second
+        // may put back what the first changed.
         alive.threads = before.threads;
         alive.descriptors = before.descriptors;
         if (said.empty()) said = changed("by a living instance", alive);
