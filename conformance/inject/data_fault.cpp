@@ -15,12 +15,8 @@ hbf_status DataFault::submit(Queue &queue, const hbf_batch *batch, uint64_t *out
 
     for (Hit &hit : hits) look_before(hit);
     const hbf_status status = below_->submit(queue, batch, out_value, e);
-    if (status != HBF_OK || !out_value || below_->wait(queue, *out_value, patience_ns, nullptr) != HBF_OK) return status;
-    hbf_progress progress{};
-    progress.struct_size = sizeof progress;
-    const bool failed = below_->poll(queue, &progress) != HBF_OK || (progress.failed != 0 && progress.failed <= *out_value);
-    for (const Hit &hit : hits)
-        if (!failed) change(hit);
+    if (status != HBF_OK || !out_value || !completes_well(queue, *out_value)) return status;
+    for (const Hit &hit : hits) change(hit);
     return status;
 }
 

@@ -82,6 +82,13 @@ bool Fault::in_tier(const hbf_command &command) const {
     return region && region->tier == tier_;
 }
 
+bool Fault::completes_well(Queue &queue, uint64_t value) {
+    if (below_->wait(queue, value, patience_ns, nullptr) != HBF_OK) return false;
+    hbf_progress progress{};
+    progress.struct_size = sizeof progress;
+    return below_->poll(queue, &progress) == HBF_OK && (progress.failed == 0 || progress.failed > value);
+}
+
 std::vector<Parameter> FaultInfo::all_parameters() const {
     std::vector<Parameter> all = parameters;
     all.push_back({.key = "after", .preset = "0", .line = "so many events pass first"});

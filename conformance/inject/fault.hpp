@@ -66,6 +66,8 @@ protected:
     // Whether no `tier` was asked for, or it is the one.
     bool in_tier(uint32_t tier) const { return tier_ == HBF_TIER_NONE || tier == tier_; }
     bool in_tier(const hbf_command &command) const; // of what a copy or fill writes
+    // Waits for `value`, patience_ns at most: whether it completed, and neither it nor one before it failed.
+    bool completes_well(Queue &queue, uint64_t value);
 
 private:
     const Settings settings_;
