@@ -134,11 +134,16 @@ double nanoseconds(Side &side) {
     return taken[bursts / 2];
 }
 
+// Of a batch, in the burst with fewest: now and then a driver, on either side, needs an event more than it has at hand.
 template <class Side>
 double allocations_of(Side &side) {
-    const auto before = allocations_of_thread();
-    for (uint64_t i = 0; i < bursts; ++i) side.run_burst();
-    return static_cast<double>(allocations_of_thread() - before) / (burst * bursts);
+    uint64_t fewest = UINT64_MAX;
+    for (uint64_t i = 0; i < bursts; ++i) {
+        const auto before = allocations_of_thread();
+        side.run_burst();
+        fewest = std::min(fewest, allocations_of_thread() - before);
+    }
+    return static_cast<double>(fewest) / burst;
 }
 
 // Pinned: where PoCL is all there is, it serves by no other way.
@@ -175,8 +180,7 @@ void measure_rows(const Settings &settings, const hbf_plugin &plugin, Row &time,
 void opencl_rows(const Settings &settings, std::vector<Row> &rows) {
     const std::string hand = "the same copies and events by hand";
     Row time{"OpenCL plugin, batch of one copy", "ns", hand, Bar::excess_at_most, 300, {}, {}, {}, {}};
-    // One of ours would be 1. A driver's own, in both, differ by some hundredths: events it has ready or has not.
-    Row memory{"OpenCL plugin, allocations a batch", "calls", hand, Bar::excess_at_most, 0.05, {}, {}, {}, {}};
+    Row memory{"OpenCL plugin, allocations a batch", "calls", hand, Bar::excess_at_most, 0, {}, {}, {}, {}};
     if (!settings.wants(time.name) && !settings.wants(memory.name)) return;
     const auto selection = select_plugin();
     if (const Candidate *const candidate = selection ? selection->primary() : nullptr) {
