@@ -52,6 +52,7 @@ public:
     // groups. Regions are the caller's to check.
     const Known &check(const hbf_launch &launch) const;
 
+    static constexpr uint32_t most_launched = 16; // buffers; a kernel with more is not listed
     // Buffers of the kernel that has most.
     static uint32_t most_buffers();
 

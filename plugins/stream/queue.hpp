@@ -51,10 +51,10 @@ private:
     const uint32_t commands_;
     const KernelTable *const kernels_;
     Regions &regions_;
-    std::unique_ptr<StreamApi> api_;
-    std::unique_ptr<Lane, Release> lane_;
     std::unique_ptr<Command[]> taken_; // of the batch that is submitted
     std::unique_ptr<Copy[]> copies_;   // of one run of them
+    std::unique_ptr<StreamApi> api_;
+    std::unique_ptr<Lane, Release> lane_; // made last: only end() gives its events back
 };
 
 } // namespace hbf::stream

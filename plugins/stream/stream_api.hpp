@@ -49,8 +49,8 @@ class StreamApi {
 public:
     virtual ~StreamApi() = default; // nothing runs on the stream any more, or the device is lost
 
-    // [any thread] What the runtime wants of a calling thread, a current context or device, and its end. Every call below,
-    // and the destructor, stands between the two; they nest.
+    // [any thread] What the runtime wants of a calling thread, a current context or device, and its end. The calls below
+    // stand between the two, but for queries and explain(); they nest. The destructor looks after itself.
     virtual void enter() noexcept {}
     virtual void leave() noexcept {}
 
