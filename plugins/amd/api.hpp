@@ -99,6 +99,7 @@ inline constexpr uint32_t link_pcie = 2, link_xgmi = 4; // hsa_amd_link_info_typ
     X(GetDevicePropertiesR0600, Code(void *, int))                                                                          \
     X(GetDeviceProperties, Code(void *, int))                                                                               \
     X(MemRangeGetAttribute, Code(void *, size_t, int, const void *, size_t))                                                \
+    X(DeviceDisablePeerAccess, Code(int))                                                                                   \
     X(ExtGetLinkTypeAndHopCount, Code(int, int, uint32_t *, uint32_t *))
 
 // hipRTC, X(name without "hiprtc", type). Its codes are its own; 0 is success.
