@@ -43,7 +43,7 @@ inline constexpr int on_host = -1; // as a device: the CPU's side
 struct BlockInfo {
     uint64_t address = 0, size = 0;
     MemoryKind kind = MemoryKind::device;
-    int device = on_host;                         // whose memory it is; managed: whose context it was made in; host: -1
+    int device = on_host;                      // whose memory it is; managed: whose context it was made in; host: -1
     uint64_t id = 0;                           // never used twice, as addresses are
     uint64_t flags = 0;                        // the emulated runtime's own, as given
     void *cpu = nullptr;                       // where the CPU reaches it; nullptr: it does not

@@ -76,9 +76,10 @@ struct ProfileDevice {
     Coherence host_access = Coherence::hardware;         // how it really sees host memory that runtimes pin
     Coherence host_access_claimed = Coherence::hardware; // what its attributes say: differs where a machine lies
     bool cpu_access = false;                             // the CPU loads and stores its memory, coherently (GH200)
-    std::map<int64_t, int64_t> attributes;               // [device.attributes]: vendor attribute number -> value
-    std::map<std::string, std::string> texts;            // [device.texts]: whatever an emulator wants spelt out
-    std::map<std::string, uint64_t> counters;            // [device.counters]: health counters at the start (device.hpp)
+    bool pageable_access = false;             // its kernels reach all memory of the process, pinned or not (GH200)
+    std::map<int64_t, int64_t> attributes;    // [device.attributes]: vendor attribute number -> value
+    std::map<std::string, std::string> texts; // [device.texts]: whatever an emulator wants spelt out
+    std::map<std::string, uint64_t> counters; // [device.counters]: health counters at the start (device.hpp)
 };
 
 struct ProfileLink {
