@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP, hipRTC and ROCm SMI as far as this plugin uses them: our own declarations, so that no vendor header is needed to build
-// it. abi_check.cpp compares them with the vendor's where there are some.
+// HIP, hipRTC and ROCm SMI as far as this plugin uses them: our own declarations, so that no vendor header is needed to
+// build it. abi_check.cpp compares them with the vendor's where there are some.
 //
 // HIP 5.2 to 7 have all of it alike. What changed between them is not used: hipDeviceProp_t (792 bytes in 5.x, 1,472 in 6.x,
 // under one name and two symbols), hipPointerAttribute_t (memory type 1 is the device's in 5.x, the host's in 6.x).
@@ -24,16 +24,16 @@ inline constexpr Code success = 0, invalid_value = 1, out_of_memory = 2, not_ini
                       insufficient_driver = 35, no_device = 100, invalid_device = 101, invalid_image = 200,
                       no_binary_for_gpu = 209, ecc_uncorrectable = 214, peer_access_unsupported = 217,
                       shared_object_init_failed = 303, invalid_handle = 400, not_found = 500, not_ready = 600,
-                      illegal_address = 700, launch_out_of_resources = 701, launch_timeout = 702,
-                      peer_already_enabled = 704, context_destroyed = 709, assertion = 710, already_registered = 712,
-                      not_registered = 713, launch_failure = 719, not_permitted = 800, not_supported = 801, unknown = 999,
-                      runtime_memory = 1052, runtime_other = 1053;
+                      illegal_address = 700, launch_out_of_resources = 701, launch_timeout = 702, peer_already_enabled = 704,
+                      context_destroyed = 709, assertion = 710, already_registered = 712, not_registered = 713,
+                      launch_failure = 719, not_permitted = 800, not_supported = 801, unknown = 999, runtime_memory = 1052,
+                      runtime_other = 1053;
 } // namespace code
 
 // hipDeviceAttribute_t: the same numbers from 5.2 on.
 namespace attribute {
-inline constexpr int ecc_enabled = 0, concurrent_managed_access = 9, integrated = 16, l2_cache_size = 19,
-                     max_block_x = 26, max_block_y = 27, max_block_z = 28, max_grid_x = 29, max_grid_y = 30, max_grid_z = 31,
+inline constexpr int ecc_enabled = 0, concurrent_managed_access = 9, integrated = 16, l2_cache_size = 19, max_block_x = 26,
+                     max_block_y = 27, max_block_z = 28, max_grid_x = 29, max_grid_y = 30, max_grid_z = 31,
                      compute_units = 63, pageable_memory_access = 65, host_page_tables = 66, shared_memory = 74,
                      hdp_flush = 10005, large_bar = 10011;
 } // namespace attribute
@@ -46,7 +46,7 @@ inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_disable_timing = 2, event_release_to_system = 0x80000000;
 inline constexpr int memcpy_default = 4; // hipMemcpyKind: the runtime looks at the addresses
 inline constexpr int range_coherency_mode = 100, mode_fine = 0, mode_coarse = 1, mode_indeterminate = 2;
-inline constexpr int function_max_threads = 0; // hipFunction_attribute
+inline constexpr int function_max_threads = 0;          // hipFunction_attribute
 inline constexpr uint32_t link_pcie = 2, link_xgmi = 4; // hsa_amd_link_info_type_t
 } // namespace flag
 
@@ -88,13 +88,14 @@ inline constexpr uint32_t link_pcie = 2, link_xgmi = 4; // hsa_amd_link_info_typ
     X(ModuleLoadData, Code(Module *, const void *))                                                                         \
     X(ModuleUnload, Code(Module))                                                                                           \
     X(ModuleGetFunction, Code(Function *, Module, const char *))                                                            \
-    X(ModuleLaunchKernel, Code(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,      \
-                               void **, void **))                                                                           \
+    X(ModuleLaunchKernel,                                                                                                   \
+      Code(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **))       \
     X(FuncGetAttribute, Code(int *, int, Function))                                                                         \
     X(GetErrorName, const char *(Code))                                                                                     \
     X(GetLastError, Code())
 
-// The same, where the runtime has them. The first two give a struct whose layout is not ours to know: kernels/architecture.cpp.
+// The same, where the runtime has them. The first two give a struct whose layout is not ours to know:
+// kernels/architecture.cpp.
 #define HBF_HIP_OPTIONAL_FUNCTIONS(X)                                                                                       \
     X(GetDevicePropertiesR0600, Code(void *, int))                                                                          \
     X(GetDeviceProperties, Code(void *, int))                                                                               \

@@ -57,14 +57,16 @@ Kept &kept() {
                               "it (modprobe amdgpu), or give a container /dev/kfd and /dev/dri",
                               said, node, std::strerror(error)));
     if (error == EACCES || error == EPERM)
-        sdk::fail(HBF_PERMISSION,
-                  fmt::format("permission_denied: {}, and {} may not be opened: {}; remedy: add the user to the groups render "
-                              "and video",
-                              said, node, std::strerror(error)));
+        sdk::fail(
+            HBF_PERMISSION,
+            fmt::format("permission_denied: {}, and {} may not be opened: {}; remedy: add the user to the groups render "
+                        "and video",
+                        said, node, std::strerror(error)));
     std::string masks;
     for (const char *const name :
          {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"})
-        if (const char *const value = std::getenv(name)) masks += fmt::format("{}{}={}", masks.empty() ? "" : ", ", name, value);
+        if (const char *const value = std::getenv(name))
+            masks += fmt::format("{}{}={}", masks.empty() ? "" : ", ", name, value);
     sdk::fail(HBF_UNAVAILABLE, masks.empty() ? fmt::format("no_device: {}", said)
                                              : fmt::format("no_device: {}; what hides devices: {}", said, masks));
 }
@@ -97,8 +99,7 @@ void make_ids_unique(std::vector<Found> &devices) {
         const std::string id = devices[i].info.id;
         int partition = 0;
         for (size_t j = i + 1; j < devices.size(); ++j)
-            if (id == devices[j].info.id)
-                sdk::set_text(devices[j].info.id, fmt::format("{:.50}-p{}", id, ++partition));
+            if (id == devices[j].info.id) sdk::set_text(devices[j].info.id, fmt::format("{:.50}-p{}", id, ++partition));
     }
 }
 
@@ -139,11 +140,12 @@ Survey ask(const std::string &root) {
     if (library_is_here()) return ask_here(root);
     const stream::ChildAnswer answer = stream::ask_in_child([&] { return packed(ask_here(root)); }, patience);
     if (answer.whole) return unpacked(answer.told);
-    sdk::fail(HBF_INTERNAL,
-              fmt::format("the HIP runtime {} when it was asked for its devices; remedy: see whether rocminfo ends, and what "
-                          "the kernel's log (dmesg) says of amdgpu",
-                          answer.late ? fmt::format("did not answer within {} s", patience.count() / 1000)
-                                      : "crashed (" + answer.end + ")"));
+    sdk::fail(
+        HBF_INTERNAL,
+        fmt::format("the HIP runtime {} when it was asked for its devices; remedy: see whether rocminfo ends, and what "
+                    "the kernel's log (dmesg) says of amdgpu",
+                    answer.late ? fmt::format("did not answer within {} s", patience.count() / 1000)
+                                : "crashed (" + answer.end + ")"));
 #endif
 }
 

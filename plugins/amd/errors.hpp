@@ -10,7 +10,7 @@
 
 namespace hbf::amd {
 
-std::string error_text(Code code);                       // "hipErrorOutOfMemory (2)"
+std::string error_text(Code code);                             // "hipErrorOutOfMemory (2)"
 hbf_status error_status(Code code, bool ran = false) noexcept; // by cause. `ran`: of work that the runtime had taken
 
 // Throws sdk::Failure where `code` is none of success: "WHAT: hipErrorOutOfMemory (2)".

@@ -11,9 +11,9 @@ namespace hbf::amd {
 namespace {
 
 // rsmi_gpu_block_t: a bit each.
-constexpr std::pair<const char *, uint64_t> blocks[] = {
-    {"umc", 1},        {"sdma", 2},    {"gfx", 4},          {"mmhub", 8}, {"athub", 0x10},
-    {"pcie_bif", 0x20}, {"hdp", 0x40}, {"xgmi_wafl", 0x80}, {"df", 0x100}};
+constexpr std::pair<const char *, uint64_t> blocks[] = {{"umc", 1},    {"sdma", 2},         {"gfx", 4},
+                                                        {"mmhub", 8},  {"athub", 0x10},     {"pcie_bif", 0x20},
+                                                        {"hdp", 0x40}, {"xgmi_wafl", 0x80}, {"df", 0x100}};
 
 // domain << 32 | bus << 8 | device << 3 | function. Bits 28 to 31 are the partition's number on devices that have some.
 std::string address_of(uint64_t bdf) {

@@ -49,8 +49,7 @@ void *open_hip(Name &found, std::string &why) {
         }
         // What is not there at all says less than what is there and cannot be loaded.
         const std::string said = loader_says();
-        if (why.empty() || said.find("cannot open shared object file") == std::string::npos ||
-            said.find(name.file) != 0)
+        if (why.empty() || said.find("cannot open shared object file") == std::string::npos || said.find(name.file) != 0)
             why = said;
     }
     return nullptr;
@@ -62,11 +61,12 @@ Library load() {
     std::string why;
     out.handle = open_hip(found, why);
     if (!out.handle)
-        sdk::fail(HBF_UNAVAILABLE,
-                  fmt::format("driver_absent: no HIP runtime (libamdhip64.so.7, .6 or .5) can be opened: {}; remedy: install "
-                              "ROCm's HIP runtime, and put its folder where the dynamic linker looks (/etc/ld.so.conf.d, or "
-                              "LD_LIBRARY_PATH)",
-                              why));
+        sdk::fail(
+            HBF_UNAVAILABLE,
+            fmt::format("driver_absent: no HIP runtime (libamdhip64.so.7, .6 or .5) can be opened: {}; remedy: install "
+                        "ROCm's HIP runtime, and put its folder where the dynamic linker looks (/etc/ld.so.conf.d, or "
+                        "LD_LIBRARY_PATH)",
+                        why));
     out.name = found.file;
     out.major = found.major;
     std::string missing;
@@ -123,8 +123,8 @@ HipRtc load_compiler() {
 
 Smi load_smi() {
     std::string said;
-    for (const char *const file : {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5", "librocm_smi64.so.1",
-                                   "librocm_smi64.so"}) {
+    for (const char *const file :
+         {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5", "librocm_smi64.so.1", "librocm_smi64.so"}) {
         void *const handle = ::dlopen(file, mode);
         if (!handle) {
             if (said.empty()) said = loader_says();
@@ -184,16 +184,16 @@ std::string version_text(int version) {
 
 void check_version(int runtime, const Library &from) {
     constexpr int oldest = 50'200'000, beyond = 1'000'000'000; // HIP 5.2, HIP 100
-    const std::string text = fmt::format("{} says that it is HIP {} (hipRuntimeGetVersion gives {})", from.name,
-                                         version_text(runtime), runtime);
+    const std::string text =
+        fmt::format("{} says that it is HIP {} (hipRuntimeGetVersion gives {})", from.name, version_text(runtime), runtime);
     if (runtime <= 0 || runtime >= beyond)
         sdk::fail(HBF_UNSUPPORTED,
                   fmt::format("driver_too_old: {}, which is no version; remedy: install ROCm's HIP runtime again", text));
     if (runtime < oldest) sdk::fail(HBF_UNSUPPORTED, fmt::format("driver_too_old: {}; remedy: ROCm 5.2 or newer", text));
     if (from.major != 0 && runtime / 10'000'000 != from.major)
-        sdk::fail(HBF_UNAVAILABLE,
-                  fmt::format("driver_absent: {}: files of two ROCm releases are mixed; remedy: install one of them again",
-                              text));
+        sdk::fail(
+            HBF_UNAVAILABLE,
+            fmt::format("driver_absent: {}: files of two ROCm releases are mixed; remedy: install one of them again", text));
 }
 
 } // namespace hbf::amd

@@ -32,8 +32,8 @@ std::string architecture_in(std::string_view bytes) {
     return found;
 }
 
-// Only hipDeviceProp_t has it, in a place that differs from release to release. The name is looked for wherever it stands, in
-// a buffer that is larger than any of these structs.
+// Only hipDeviceProp_t has it, in a place that differs from release to release. The name is looked for wherever it stands,
+// in a buffer that is larger than any of these structs.
 std::string architecture_of(const Hip &hip, int device) {
     auto *const ask = hip.GetDevicePropertiesR0600 ? hip.GetDevicePropertiesR0600 : hip.GetDeviceProperties;
     if (!ask) return {};

@@ -69,9 +69,11 @@ std::string compile(const kernels::device::Kernel &kernel, const std::string &ar
     const auto refuse = [&](const char *call, int code, const std::string &text) {
         const char *const name = rtc->GetErrorString(code);
         const std::string what = fmt::format("{}: {} ({})", call, name ? name : "an unknown error", code);
-        if (!text.empty()) log.write(HBF_LOG_ERROR, fmt::format("kernel {}: {}; the compiler said:\n{}", kernel.name, what, text));
-        sdk::fail(HBF_UNAVAILABLE, fmt::format("kernel {} does not build for {}: {}: {}; the log has all of it", kernel.name,
-                                               architecture.empty() ? "this device" : architecture, what, first_words(text)));
+        if (!text.empty())
+            log.write(HBF_LOG_ERROR, fmt::format("kernel {}: {}; the compiler said:\n{}", kernel.name, what, text));
+        sdk::fail(HBF_UNAVAILABLE,
+                  fmt::format("kernel {} does not build for {}: {}: {}; the log has all of it", kernel.name,
+                              architecture.empty() ? "this device" : architecture, what, first_words(text)));
     };
     const Made program(*rtc, kernel);
     if (program.code() != 0) refuse("hiprtcCreateProgram", program.code(), "");

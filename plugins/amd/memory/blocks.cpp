@@ -34,8 +34,7 @@ DeviceBlock::DeviceBlock(int owner, uint64_t size, CoherenceClass kind) : owner_
     if (kind == CoherenceClass::coarse)
         check(hip.Malloc(&made, size), fmt::format("hipMalloc of {} bytes", size));
     else
-        check(hip.ExtMallocWithFlags(&made, size,
-                                     kind == CoherenceClass::fine ? flag::malloc_fine : flag::malloc_uncached),
+        check(hip.ExtMallocWithFlags(&made, size, kind == CoherenceClass::fine ? flag::malloc_fine : flag::malloc_uncached),
               fmt::format("hipExtMallocWithFlags of {} {} bytes", size, name_of(kind)));
     at_ = on_device_ = static_cast<std::byte *>(made);
 }
@@ -68,7 +67,8 @@ HostBlock::~HostBlock() {
     (void)taken(library().hip.HostFree(at_));
 }
 
-// Shared, so that a child of fork() leaves the pages where the device knows them: of private ones the parent gets new copies.
+// Shared, so that a child of fork() leaves the pages where the device knows them: of private ones the parent gets new
+// copies.
 NodeBlock::NodeBlock(int device, uint64_t size, int node, bool place) : device_(device), size_(size) {
     void *const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) sdk::fail(HBF_EXHAUSTED, fmt::format("mmap of {} bytes: {}", size, std::strerror(errno)));

@@ -11,8 +11,7 @@ namespace {
 
 std::string link_text(const Hip &hip, int from, int to) {
     uint32_t type = 0, hops = 0;
-    if (!hip.ExtGetLinkTypeAndHopCount ||
-        taken(hip.ExtGetLinkTypeAndHopCount(from, to, &type, &hops)) != code::success)
+    if (!hip.ExtGetLinkTypeAndHopCount || taken(hip.ExtGetLinkTypeAndHopCount(from, to, &type, &hops)) != code::success)
         return "a link that the runtime does not name";
     const char *const name = type == flag::link_xgmi ? "xGMI" : type == flag::link_pcie ? "PCIe" : nullptr;
     return fmt::format("{}, {} hop{}", name ? name : fmt::format("link type {}", type), hops, hops == 1 ? "" : "s");
@@ -57,12 +56,12 @@ std::vector<Peer> find_peers(const DeviceFacts &device, const std::vector<PeerCa
             }
         }
         if (why.empty()) {
-            if (!peer.kernels)
-                log.warning(fmt::format("kernels are not given memory of {}: {}", other.id, peer.why));
+            if (!peer.kernels) log.warning(fmt::format("kernels are not given memory of {}: {}", other.id, peer.why));
             out.push_back(peer);
             continue;
         }
-        log.warning(fmt::format("memory of {} is not used, though the runtime says that it can be reached: {}", other.id, why));
+        log.warning(
+            fmt::format("memory of {} is not used, though the runtime says that it can be reached: {}", other.id, why));
         if (enabled && hip.DeviceDisablePeerAccess) {
             const OnDevice here(device.ordinal);
             (void)taken(hip.DeviceDisablePeerAccess(other.ordinal));

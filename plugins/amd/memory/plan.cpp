@@ -77,16 +77,16 @@ private:
     }
 
     void peer(const Peer &peer) {
-        Tier tier{Sort::peer, fmt::format("peer{}", peer.ordinal), HBF_TIER_HBF, HBF_MEDIA_PEER, HBF_DOMAIN_NONE,
-                  CoherenceClass::coarse};
+        Tier tier{Sort::peer,      fmt::format("peer{}", peer.ordinal),
+                  HBF_TIER_HBF,    HBF_MEDIA_PEER,
+                  HBF_DOMAIN_NONE, CoherenceClass::coarse};
         tier.owner = peer.ordinal;
         tier.kernels = peer.kernels;
         tier.degraded = !peer.kernels;
         // It is the peer's first of all, and each of its peers wants a part.
         tier.capacity = options_.peer_bytes ? std::min(options_.peer_bytes, peer.free) : peer.free / 8 / means_.devices;
         tier.detail = fmt::format("memory of {} over {}; copies{} were tried both ways and arrive{}", peer.id, peer.link,
-                                  peer.kernels ? " and kernels" : "",
-                                  peer.kernels ? "" : "; not for kernels: " + peer.why);
+                                  peer.kernels ? " and kernels" : "", peer.kernels ? "" : "; not for kernels: " + peer.why);
         add(std::move(tier));
     }
 

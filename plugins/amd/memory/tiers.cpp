@@ -148,7 +148,8 @@ void Tiers::describe_domain(uint32_t domain, hbf_domain_info &out) const {
 void Tiers::check_request(const Tier &tier, const sdk::AllocRequest &request) const {
     if (!request.name.empty()) sdk::fail(HBF_UNSUPPORTED, fmt::format("{} keeps no named regions", tier.name));
     if (request.pages != HBF_PAGES_DEFAULT)
-        sdk::fail(HBF_UNAVAILABLE, fmt::format("{}: HIP does not say what pages memory has: ask for the default", tier.name));
+        sdk::fail(HBF_UNAVAILABLE,
+                  fmt::format("{}: HIP does not say what pages memory has: ask for the default", tier.name));
     if (request.alignment > widest_alignment)
         sdk::fail(HBF_UNSUPPORTED,
                   fmt::format("{}: alignment {} is over {}", tier.name, request.alignment, widest_alignment));
@@ -186,8 +187,8 @@ std::unique_ptr<stream::Region> Tiers::make(const sdk::AllocRequest &request) {
         aside_.clear(begin, bytes); // no owner before sees its bytes here
     }
     if (const Verified verified = verify_class(begin, bytes, tier.coherence); verified.is == Verified::Is::otherwise)
-        sdk::fail(HBF_UNSUPPORTED, fmt::format("{}: {} memory was asked for, and {}", tier.name, name_of(tier.coherence),
-                                               verified.words));
+        sdk::fail(HBF_UNSUPPORTED,
+                  fmt::format("{}: {} memory was asked for, and {}", tier.name, name_of(tier.coherence), verified.words));
     return region;
 }
 
