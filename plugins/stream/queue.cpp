@@ -82,8 +82,8 @@ int StreamQueue::launch(const Command &command) noexcept {
     }
     // The runtime copies it; that it takes no const is history.
     parameters[count++] = const_cast<void *>(launch.arguments);
-    return api_->launch(
-        {command.kernel->loaded.function, launch.groups, launch.group_size, parameters, count, launch.arguments_size});
+    return api_->launch({command.kernel->loaded.function, launch.groups, launch.group_size, parameters, count,
+                         launch.arguments_size, launch.buffers});
 }
 
 int StreamQueue::one(const Command &command) noexcept {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "hbf/abi/command.h"
 #include "hbf/sdk/failure.hpp"
 #include "plugins/stream/region.hpp"
 
@@ -35,7 +36,8 @@ struct Launch {
     const uint32_t *group_size; // [3]
     void **parameters;          // a pointer to each: address, offset, ... of the buffers, then the arguments
     uint32_t parameter_count;
-    uint64_t arguments_size; // bytes of the last one
+    uint64_t arguments_size;          // bytes of the last one
+    const hbf_kernel_buffer *buffers; // [(parameter_count - 1) / 2], for whoever gives the runtime hints
 };
 
 struct Answer {

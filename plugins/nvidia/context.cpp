@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/nvidia/context.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "plugins/nvidia/errors.hpp"
+
+namespace hbf::nvidia {
+
+bool wait_for(const Driver &cuda, cuda::Stream stream, uint64_t limit_ns, cuda::Result &code) {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::chrono::nanoseconds(limit_ns);
+    while ((code = cuda.StreamQuery(stream)) == cuda::not_ready) {
+        if (Clock::now() >= until) return false;
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    return true;
+}
+
+Context::Context(const Driver &driver, const DeviceFacts &of) : cuda(driver), facts(of) {
+    const std::string who = fmt::format("device {} ({})", facts.ordinal, facts.name);
+    check(cuda, cuda.DevicePrimaryCtxRetain(&context, facts.device), "cuDevicePrimaryCtxRetain of " + who);
+    try {
+        const Current current(*this);
+        check(cuda, current.code(), "cuCtxPushCurrent of " + who);
+        check(cuda, cuda.StreamCreate(&aside_, cuda::stream_non_blocking), "cuStreamCreate on " + who);
+    } catch (...) {
+        (void)cuda.DevicePrimaryCtxRelease(facts.device);
+        throw;
+    }
+}
+
+Context::~Context() {
+    {
+        const Current current(*this);
+        (void)cuda.StreamDestroy(aside_);
+    }
+    (void)cuda.DevicePrimaryCtxRelease(facts.device);
+}
+
+void Context::zero(uint64_t at, uint64_t bytes) {
+    const std::lock_guard lock(aside_mutex_);
+    const Current current(*this);
+    check(cuda, cuda.MemsetD8Async(at, 0, bytes, aside_), "cuMemsetD8Async of a new region");
+    check(cuda, cuda.StreamSynchronize(aside_), "cuStreamSynchronize after it");
+}
+
+bool Context::copy(uint64_t dst, uint64_t src, uint64_t bytes, uint64_t limit_ns) {
+    const std::lock_guard lock(aside_mutex_);
+    const Current current(*this);
+    check(cuda, cuda.MemcpyAsync(dst, src, bytes, aside_), "cuMemcpyAsync");
+    cuda::Result code = cuda::success;
+    if (!wait_for(cuda, aside_, limit_ns, code)) return false;
+    check(cuda, code, "a copy");
+    return true;
+}
+
+uint64_t Context::free_bytes() const {
+    const Current current(*this);
+    size_t free = 0, total = 0;
+    return cuda.MemGetInfo(&free, &total) == cuda::success ? free : 0;
+}
+
+} // namespace hbf::nvidia
