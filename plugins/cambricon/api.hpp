@@ -30,8 +30,8 @@ inline constexpr unsigned notifier_without_timing = 2; // CNRT_NOTIFIER_DISABLE_
 
 // cnrtDeviceAttr_t; only such whose number is the same in all 6.x.
 namespace attribute {
-inline constexpr int cluster_count = 0x205, isa_version = 0x20a, max_l2_cache = 0x301, ecc_enabled = 0x401, memory_clock = 0x403,
-                     memory_bus_width = 0x404;
+inline constexpr int cluster_count = 0x205, isa_version = 0x20a, max_l2_cache = 0x301, ecc_enabled = 0x401,
+                     memory_clock = 0x403, memory_bus_width = 0x404;
 }
 
 using HostFunction = void (*)(void *);

@@ -84,9 +84,9 @@ Survey survey(const std::string &system_root) {
             if (now != ordinal) sdk::fail(HBF_UNAVAILABLE, "cnrtSetDevice does not take it");
             DeviceFacts facts = facts_of(library, ordinal, system_root);
             if (!belongs(facts, system_root)) {
-                out.troubles.push_back(fmt::format("device {} (\"{}\" at {}) is not in the machine at {}", ordinal, facts.name,
-                                                   facts.pci_address.empty() ? "no PCI address" : facts.pci_address,
-                                                   system_root));
+                out.troubles.push_back(
+                    fmt::format("device {} (\"{}\" at {}) is not in the machine at {}", ordinal, facts.name,
+                                facts.pci_address.empty() ? "no PCI address" : facts.pci_address, system_root));
                 continue;
             }
             const hbf_device_info info = info_of(facts);
@@ -96,10 +96,9 @@ Survey survey(const std::string &system_root) {
         }
     }
     if (out.devices.empty())
-        sdk::fail(HBF_UNAVAILABLE,
-                  out.troubles.empty()
-                      ? fmt::format("no_device: CNRT {} finds none{}", library.version.text(), mask_text())
-                      : fmt::format("no_device: {}{}", fmt::join(out.troubles, "; "), mask_text()));
+        sdk::fail(HBF_UNAVAILABLE, out.troubles.empty()
+                                       ? fmt::format("no_device: CNRT {} finds none{}", library.version.text(), mask_text())
+                                       : fmt::format("no_device: {}{}", fmt::join(out.troubles, "; "), mask_text()));
     return out;
 }
 

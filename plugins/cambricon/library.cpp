@@ -78,9 +78,10 @@ void take_cnrt(void *handle, Library &out) {
     if (!take(handle, "cnrtMemcpyAsync_V3", cnrt.MemcpyAsync) && !take(handle, "cnrtMemcpyAsync_V2", cnrt.MemcpyAsync))
         need("cnrtMemcpyAsync", cnrt.MemcpyAsync);
     if (count > 0)
-        sdk::fail(HBF_UNSUPPORTED, fmt::format("driver_too_old: {} lacks functions of CNRT 6.0: {}{} in all; remedy: CNToolkit "
-                                               "3.0 or newer",
-                                               out.file, missing, count));
+        sdk::fail(HBF_UNSUPPORTED,
+                  fmt::format("driver_too_old: {} lacks functions of CNRT 6.0: {}{} in all; remedy: CNToolkit "
+                              "3.0 or newer",
+                              out.file, missing, count));
     take(handle, "cnrtNotifierCreateWithFlags", cnrt.NotifierCreateWithFlags);
     take(handle, "cnrtDriverGetVersion", cnrt.DriverGetVersion);
     take(handle, "cnrtGetErrorName", cnrt.GetErrorName);
@@ -93,8 +94,9 @@ void check_version(Library &library) {
         sdk::fail(HBF_INTERNAL, fmt::format("{}: cnrtGetLibVersion: {}", library.file, code));
     const auto odd = [](int number) { return number < 0 || number > most_number; };
     if (odd(version.major) || odd(version.minor) || odd(version.patch))
-        sdk::fail(HBF_INTERNAL, fmt::format("{} says that it is CNRT {}, which is no version; remedy: install CNToolkit again",
-                                            library.file, version.text()));
+        sdk::fail(HBF_INTERNAL,
+                  fmt::format("{} says that it is CNRT {}, which is no version; remedy: install CNToolkit again",
+                              library.file, version.text()));
     if (version.major < oldest_major)
         sdk::fail(HBF_UNSUPPORTED,
                   fmt::format("driver_too_old: {} is CNRT {}, and 6.0 is the oldest that is served: before it functions had "

@@ -17,9 +17,9 @@ struct Library {
     Cnrt cnrt;
     Cndrv drv;
     Cndev dev;
-    std::string file;     // libcnrt.so as it was found
-    Version version;      // of CNRT
-    std::string no_names; // why there is no CNDrv; "" if there is one
+    std::string file;      // libcnrt.so as it was found
+    Version version;       // of CNRT
+    std::string no_names;  // why there is no CNDrv; "" if there is one
     std::string no_health; // why there is no CNDev
 };
 

@@ -15,8 +15,7 @@ uint64_t bytes(const std::string &key, const std::string &text) {
     constexpr uint64_t least = 1 << 20;
     const auto value = parse_size(text);
     if (!value) sdk::fail(HBF_INVALID, fmt::format("option {}: \"{}\" is not a size: {}", key, text, value.error()));
-    if (*value < least)
-        sdk::fail(HBF_INVALID, fmt::format("option {}: \"{}\" is not a size of 1 MiB or more", key, text));
+    if (*value < least) sdk::fail(HBF_INVALID, fmt::format("option {}: \"{}\" is not a size of 1 MiB or more", key, text));
     return *value / least * least;
 }
 

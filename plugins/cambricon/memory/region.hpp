@@ -17,7 +17,7 @@ class Tiers;
 
 struct Region final : stream::Region {
     Sort sort = Sort::device;
-    uint64_t taken = 0;       // bytes of the tier
+    uint64_t taken = 0;        // bytes of the tier
     void *allocated = nullptr; // as the runtime gave it; nullptr for registered memory
     Tiers *tiers = nullptr;    // gets it back
 

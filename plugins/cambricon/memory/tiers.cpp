@@ -89,7 +89,8 @@ std::unique_ptr<Region> Tiers::make(const sdk::AllocRequest &request) {
     const Tier &tier = tiers_[request.tier];
     if (!request.name.empty()) sdk::fail(HBF_UNSUPPORTED, fmt::format("{} keeps no named regions", tier.name));
     if (request.pages != HBF_PAGES_DEFAULT)
-        sdk::fail(HBF_UNAVAILABLE, fmt::format("{}: CNRT does not say what pages memory has: ask for the default", tier.name));
+        sdk::fail(HBF_UNAVAILABLE,
+                  fmt::format("{}: CNRT does not say what pages memory has: ask for the default", tier.name));
     if (request.alignment > widest_alignment)
         sdk::fail(HBF_UNSUPPORTED,
                   fmt::format("{}: alignment {} is over {}", tier.name, request.alignment, widest_alignment));
@@ -142,7 +143,8 @@ void Tiers::zero(Region &region, uint64_t bytes) {
     }
     const std::lock_guard lock(aside_mutex_);
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the runtime's addresses are numbers here
-    check(cnrt_, cnrt_.MemsetAsync(reinterpret_cast<void *>(region.at), 0, bytes, aside_), "cnrtMemsetAsync of a new region");
+    check(cnrt_, cnrt_.MemsetAsync(reinterpret_cast<void *>(region.at), 0, bytes, aside_),
+          "cnrtMemsetAsync of a new region");
     check(cnrt_, cnrt_.QueueSync(aside_), "cnrtQueueSync of a new region");
 }
 
