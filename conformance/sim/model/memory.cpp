@@ -121,7 +121,7 @@ Allocation Memory::allocate_device(int device, uint64_t size, uint64_t alignment
         block->reservation = std::move(*range);
     }
     if (faults.fires(Fault::reused_dirty, device)) std::memset(block->bytes(0), 0xa5, size);
-    if (faults.any()) {
+    if (faults.on(Fault::same_memory, device)) { // else the block's own memory goes with it
         const std::lock_guard lock(parts.mutex);
         parts.latest = block->physical;
     }
