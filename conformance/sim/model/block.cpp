@@ -35,6 +35,10 @@ Physical::~Physical() {
     if (used) used->fetch_sub(charged, std::memory_order_relaxed);
 }
 
+void Block::touch() noexcept {
+    written_ns.store(std::chrono::steady_clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+}
+
 LineCache &Block::cache(Agent agent, uint64_t line) {
     std::lock_guard lock(caches_mutex_);
     std::unique_ptr<LineCache> &made = caches_[key(agent)];
@@ -65,7 +69,7 @@ bool End::write(uint64_t at, const std::byte *from, uint64_t size) const {
     if (cache) cache->write(offset + at, from, size);
     if (cache && write_through) cache->write_back(offset + at, size);
     if (!cache) sim::move_words(block->bytes(offset + at), from, size);
-    block->written_ns.store(std::chrono::steady_clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+    block->touch();
     return true;
 }
 

@@ -47,6 +47,7 @@ struct Block {
     std::atomic<int64_t> written_ns{0};
 
     std::byte *bytes(uint64_t offset) const noexcept { return physical->bytes.at(physical_offset + offset); }
+    void touch() noexcept; // it was written now
     // The agent's lines of it, made at first use.
     LineCache &cache(Agent agent, uint64_t line);
     template <class Each>
@@ -101,9 +102,9 @@ struct Memory::Parts {
     std::map<uint64_t, std::shared_ptr<Block>> blocks; // by address
     std::map<uint64_t, std::shared_ptr<Block>> ghosts; // freed too early, by fault
     std::map<uint64_t, sim::Mapping> reservations;
-    std::map<uint64_t, std::shared_ptr<Physical>> physicals;  // by handle
-    std::vector<std::shared_ptr<Physical>> recycled;          // freed too early
-    std::shared_ptr<Physical> latest;                         // for the fault same-memory
+    std::map<uint64_t, std::shared_ptr<Physical>> physicals; // by handle
+    std::vector<std::shared_ptr<Physical>> recycled;         // freed too early
+    std::shared_ptr<Physical> latest;                        // for the fault same-memory
     std::atomic<uint64_t> next_id{1};
     struct Posted {
         int device = on_host;

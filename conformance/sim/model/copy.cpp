@@ -37,7 +37,16 @@ uint64_t room_after(const End &end, uint64_t size) {
     return end.block ? end.block->size - end.offset - size : 0;
 }
 
+bool plain(const End &end) {
+    return end.block && !end.cache && !end.dropped;
+}
+
 bool move_piece(const Transfer &t, uint64_t at, uint64_t size) {
+    if (!t.staged && plain(t.src) && plain(t.dst)) {
+        sim::move_words(t.dst.block->bytes(t.dst.offset + at), t.src.block->bytes(t.src.offset + at), size);
+        t.dst.block->touch();
+        return true;
+    }
     std::byte *const buffer = bounce().at(t.dst.offset + at);
     if (t.staged)
         std::memcpy(buffer, t.staged + at, size);

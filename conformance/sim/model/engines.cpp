@@ -49,14 +49,31 @@ void Engines::wake() {
             if (crew->idle != 0) crew->work.notify_all();
 }
 
-// One more thread, where all are busy and there may be more. Without one the others do its work, later.
+// Whoever may be free for what is at the front of a stream. The thread that comes on settling goes on by itself.
+void Engines::wake_for(const Stream::Parts &lane) {
+    if (lane.slots.empty() || lane.slots.front()->state != Slot::State::waiting) return;
+    auto &crews = crews_[static_cast<size_t>(lane.device)];
+    for (const Class each : {Class::copy, Class::kernel, Class::call}) {
+        Crew &crew = *crews[static_cast<size_t>(each)];
+        if (crew.idle == 0 || (lane.options.in_order && !belongs(lane.slots.front()->operation, each))) continue;
+        crew.work.notify_one();
+        if (lane.options.in_order) return;
+    }
+}
+
+void Engines::wake_ready() {
+    if (machine_.faults().any()) return wake(); // what is not in front may begin, too
+    for (const auto &lane : lanes_) wake_for(*lane);
+}
+
+// All threads of the crew, with its first work: a driver starts its threads when it is first used, and none later. Where not
+// all can be had, the others do their work, later.
 void Engines::hire(int device, Class each) {
     Crew &crew = this->crew(device, each);
-    if (ending_ || crew.idle != 0 || crew.threads >= crew.most) return;
+    if (ending_ || crew.threads != 0) return;
     const host::SignalsBlocked blocked;
     try {
-        threads_.emplace_back([this, device, each] { work(device, each); });
-        ++crew.threads;
+        for (; crew.threads < crew.most; ++crew.threads) threads_.emplace_back([this, device, each] { work(device, each); });
     } catch (const std::system_error &) { // as on a machine with fewer engines, if there is one at all
         if (crew.threads == 0) throw;
     }
@@ -75,7 +92,7 @@ void Engines::work(int device, Class mine) noexcept {
         run_late(lock, device);
         bool polls = false;
         const Found found = choose(device, mine, polls);
-        if (found.slot && dice_.below(4) == 0) { // not yet: others may come first
+        if (found.slot && dice_.below(8) == 0) { // not yet: others may come first
             lock.unlock();
             std::this_thread::yield();
             lock.lock();
@@ -167,7 +184,7 @@ void Engines::settle(const std::shared_ptr<Stream::Parts> &lane) {
     }
     if (lane->closing && lane->slots.empty()) std::erase(lanes_, lane);
     done_.notify_all();
-    wake();
+    wake_ready();
 }
 
 void Engines::call_ended(Lock &lock) {

@@ -76,7 +76,9 @@ private:
     void hire(int device, Class each);
     void hire_for(int device, const Operation &operation);
     void work(int device, Class mine) noexcept;
-    void wake();
+    void wake(); // all
+    void wake_for(const Stream::Parts &lane);
+    void wake_ready();
     void call_ended(Lock &lock);
     template <class Done>
     bool wait_for(Lock &lock, uint64_t timeout_ns, Done &&done);

@@ -83,7 +83,7 @@ uint64_t Engines::submit(const std::shared_ptr<Stream::Parts> &lane, std::span<O
     Lock lock(mutex_);
     if (machine_.device(lane->device).status() != Outcome::ok) return 0;
     for (Operation &operation : operations) free ? put_free(lane, std::move(operation)) : put(lane, std::move(operation));
-    if (!free) wake();
+    if (!free) machine_.faults().any() ? wake() : wake_for(*lane);
     return lane->submitted.load(std::memory_order_relaxed);
 }
 
@@ -211,10 +211,12 @@ Outcome Engines::stopped(const Stream::Parts &lane) const {
 Engines::Found Engines::choose(int device, Class mine, bool &polls) {
     Found found;
     uint64_t seen = 0;
+    const bool plain = !machine_.faults().any();
     for (const auto &lane : lanes_) {
         if (lane->device != device) continue;
         for (size_t i = 0; i < std::min(lane->slots.size(), look_ahead); ++i) {
             Slot &slot = *lane->slots[i];
+            if (i != 0 && plain && lane->options.in_order && !slot.operation.together) break;
             if (slot.state != Slot::State::waiting || !belongs(slot.operation, mine) || !in_turn(*lane, i)) continue;
             if (!ready(*lane, slot)) {
                 polls |= slot.operation.kind == Kind::wait_value;
@@ -223,6 +225,7 @@ Engines::Found Engines::choose(int device, Class mine, bool &polls) {
             if (dice_.below(++seen) == 0) found = {lane, &slot}; // each as likely as the others
         }
     }
+    if (Crew &crew = this->crew(device, mine); seen > 1 && crew.idle != 0) crew.work.notify_one(); // there is more
     return found;
 }
 

@@ -53,7 +53,7 @@ void *begin(Machine &machine, Agent agent, Buffer &buffer) {
 
 void end(Machine &machine, Agent agent, const Buffer &buffer) {
     const End &end = buffer.end;
-    if (end.block) end.block->written_ns.store(static_cast<int64_t>(now_ns()), std::memory_order_relaxed);
+    if (end.block) end.block->touch();
     if (!end.cache || end.dropped) return;
     end.cache->end(end.offset, buffer.size);
     const bool lost =

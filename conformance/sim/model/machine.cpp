@@ -13,7 +13,7 @@
 namespace hbf::model {
 namespace {
 
-constexpr size_t kept_handles = 4096; // of streams or events that are gone
+constexpr size_t kept_handles = 8; // of streams or events that are gone: few, or they are a leak to whoever counts
 
 struct Process {
     std::unique_ptr<Machine> machine;

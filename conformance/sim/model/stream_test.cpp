@@ -88,7 +88,7 @@ uint32_t overtaken(bool in_order, bool together, const std::string &faults, uint
         options.in_order = in_order;
         Stream &stream = *machine->create_stream(0, options);
         const Gate gate(*machine);
-        const auto old = numbered(1 << 20, 1), young = numbered(1 << 20, 2);
+        static const auto old = numbered(1 << 20, 1), young = numbered(1 << 20, 2);
         const uint64_t first = on_device(*machine, 0, old), second = on_device(*machine, 0, young);
         const uint64_t dst = machine->memory().allocate_device(0, 1 << 20).address;
         gate.close(stream);
