@@ -19,6 +19,8 @@ struct DeviceFacts {
     uint64_t bandwidth = 0;        // bytes/s of its memory, from clock and width of its bus; 0: it says neither
     bool ecc = false;
     int clusters = 0;
+
+    bool emulated() const { return name.ends_with("(emulated)"); } // a runtime that says so is believed
 };
 
 // With the device as the thread's current one. Throws sdk::Failure.

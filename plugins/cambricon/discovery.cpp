@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/cambricon/discovery.hpp"
 
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "hbf/sdk/text.hpp"
 #include "plugins/cambricon/current_device.hpp"
 #include "plugins/cambricon/errors.hpp"
+#include "plugins/stream/child.hpp"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HBF_NO_THREADS_AFTER_FORK 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define HBF_NO_THREADS_AFTER_FORK 1
+#endif
 
 namespace hbf::cambricon {
 namespace {
@@ -57,13 +69,46 @@ bool belongs(const DeviceFacts &facts, const std::string &system_root) {
 hbf_device_info info_of(const DeviceFacts &facts) {
     hbf_device_info info{};
     info.struct_size = sizeof info;
-    info.reality = HBF_REALITY_REAL;
+    info.reality = facts.emulated() ? HBF_REALITY_EMULATED : HBF_REALITY_REAL;
     info.numa_node = facts.numa_node;
     sdk::set_text(info.id, facts.pci_address.empty() ? fmt::format("mlu{}", facts.ordinal) : "mlu-" + facts.pci_address);
     sdk::set_text(info.name, facts.name);
     sdk::set_text(info.driver, facts.driver);
     sdk::set_text(info.pci_address, facts.pci_address);
     return info;
+}
+
+constexpr std::chrono::seconds limit(4);
+
+// A text of plain bytes, for the pipe: the number of devices, these, the troubles, each ended by a 0.
+std::string packed(const Survey &survey) {
+    std::string out = fmt::format("{} ", survey.devices.size());
+    for (const Found &found : survey.devices) out.append(reinterpret_cast<const char *>(&found.info), sizeof found.info);
+    for (const std::string &text : survey.troubles) out += text + '\0';
+    return out;
+}
+
+Look unpacked(const std::string &text) {
+    Look out;
+    out.devices.resize(std::stoul(text));
+    size_t at = text.find(' ') + 1;
+    const size_t bytes = out.devices.size() * sizeof(hbf_device_info);
+    if (text.size() - at < bytes) sdk::fail(HBF_INTERNAL, "the answer of CNRT's process is cut off");
+    if (bytes != 0) std::memcpy(out.devices.data(), text.data() + at, bytes);
+    at += bytes;
+    for (size_t end = 0; (end = text.find('\0', at)) != std::string::npos; at = end + 1)
+        out.troubles.push_back(text.substr(at, end - at));
+    return out;
+}
+
+bool asked_here() {
+#ifdef HBF_NO_THREADS_AFTER_FORK
+    return true; // that sanitizer ends a child of a process with threads when it starts one of its own
+#else
+    void *const handle = ::dlopen("libcnrt.so", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (handle) (void)::dlclose(handle); // the count only
+    return handle != nullptr;
+#endif
 }
 
 } // namespace
@@ -100,6 +145,23 @@ Survey survey(const std::string &system_root) {
                                        ? fmt::format("no_device: CNRT {} finds none{}", library.version.text(), mask_text())
                                        : fmt::format("no_device: {}{}", fmt::join(out.troubles, "; "), mask_text()));
     return out;
+}
+
+Look look(const std::string &system_root) {
+    if (asked_here()) {
+        Look out;
+        Survey all = survey(system_root);
+        for (const Found &found : all.devices) out.devices.push_back(found.info);
+        out.troubles = std::move(all.troubles);
+        return out;
+    }
+    const stream::ChildAnswer answer = stream::ask_in_child([&] { return packed(survey(system_root)); }, limit);
+    if (!answer.whole)
+        sdk::fail(HBF_INTERNAL,
+                  fmt::format("CNRT {} when it was asked for its devices; remedy: look at dmesg for cambricon, and whether "
+                              "cnmon answers",
+                              answer.late ? answer.end : "crashed (" + answer.end + ")"));
+    return unpacked(answer.told);
 }
 
 } // namespace hbf::cambricon

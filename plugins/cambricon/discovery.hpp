@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Cambricon devices of this machine. The host asks in a process of its own, with a limit of time, so that a library that
-// crashes or hangs in its start does so there.
+// The Cambricon devices of this machine. After CNDrv was started a process must not fork any more (cnInit), and a library
+// that crashes or hangs shows it then: so who only looks asks in a forked process, for a limited time, and this one stays as
+// it was.
 #pragma once
 
 #include <string>
@@ -21,7 +22,14 @@ struct Survey {
     std::vector<std::string> troubles; // of devices that are left out, a sentence each
 };
 
-// Throws sdk::Failure where there is none: the reason's word before the message.
+// In this process. Throws sdk::Failure where there is none: the reason's word before the message.
 Survey survey(const std::string &system_root);
+
+struct Look {
+    std::vector<hbf_device_info> devices;
+    std::vector<std::string> troubles;
+};
+// The same from another process, unless CNRT is in this one already.
+Look look(const std::string &system_root);
 
 } // namespace hbf::cambricon

@@ -49,9 +49,8 @@ hbf_status error_status(int code, bool ran) noexcept {
     case code::deinitialized:
     case code::system_not_ready:
     case code::timeout: // the driver gave the device up
+    case code::system:  // its kernel part answers no more
         return HBF_DEVICE_LOST;
-    case code::system:
-        return ran ? HBF_DEVICE_LOST : HBF_INTERNAL;
     case code::system_no_memory:
     case code::out_of_resources:
     case code::no_memory:

@@ -18,11 +18,9 @@ struct CambriconPlugin final : sdk::Plugin {
                                       .description = "Cambricon MLUs, through CNRT 6 of this machine"};
 
     std::vector<hbf_device_info> probe(const sdk::ProbeArgs &args) override {
-        const Survey all = survey(args.system_root);
-        for (const std::string &trouble : all.troubles) args.log.warning(trouble);
-        std::vector<hbf_device_info> devices;
-        for (const Found &found : all.devices) devices.push_back(found.info);
-        return devices;
+        Look found = look(args.system_root);
+        for (const std::string &trouble : found.troubles) args.log.warning(trouble);
+        return std::move(found.devices);
     }
 
     std::unique_ptr<sdk::Instance> create(const sdk::CreateArgs &args) override {

@@ -66,7 +66,7 @@ void Tiers::describe(uint32_t index, hbf_tier_info &out) {
     const Tier &tier = tiers_[index];
     out.kind = tier.kind;
     out.media = tier.media;
-    out.reality = HBF_REALITY_REAL;
+    out.reality = facts_.emulated() ? HBF_REALITY_EMULATED : HBF_REALITY_REAL;
     out.access = tier.access;
     out.numa_node = tier.sort == Sort::device ? facts_.numa_node : -1;
     out.coherence_domain = tier.domain;

@@ -76,7 +76,7 @@ CNresult in_context(Call function, Work &&work) noexcept {
 // NULL is the default queue of the current context (6.5.11: "the default queue").
 template <class Work>
 CNresult on_queue(Call function, CNqueue queue, Work &&work) noexcept {
-    return in_context(function, [&]() -> CNresult {
+    return in_context(function, [&](Context &) -> CNresult {
         if (!queue) return work(current()->device->default_stream());
         if (!machine().is_stream(queue)) return INVALID_HANDLE;
         // A queue belongs to the context that was current when it was made.
