@@ -47,6 +47,14 @@ Module *module_of(hipModule_t handle) {
     return nullptr;
 }
 
+// Some that are unloaded stay, so that their address is not used again soon: few, or they are a leak to whoever counts.
+void forget_old() {
+    const std::lock_guard lock(mutex);
+    auto &all = modules();
+    const auto gone = [](const auto &module) { return !module->loaded; };
+    if (std::count_if(all.begin(), all.end(), gone) > 8) all.erase(std::find_if(all.begin(), all.end(), gone));
+}
+
 } // namespace
 
 const Function *function_of(hipFunction_t handle) {
@@ -85,7 +93,9 @@ hipError_t hipModuleLoadDataEx(hipModule_t *out, const void *image, unsigned int
 hipError_t hipModuleUnload(hipModule_t handle) {
     return started(Call::hipModuleUnload, [&]() -> hipError_t {
         Module *const module = module_of(handle);
-        return module && module->loaded.exchange(false) ? hipSuccess : hipErrorInvalidHandle;
+        if (!module || !module->loaded.exchange(false)) return hipErrorInvalidHandle;
+        forget_old();
+        return hipSuccess;
     });
 }
 
@@ -109,18 +119,25 @@ hipError_t hipFuncGetAttribute(int *out, int attribute, hipFunction_t handle) {
         model::Device &device = machine().device(function->module->device);
         const Architecture architecture = architecture_of(device);
         switch (attribute) {
-        case FUNC_MAX_THREADS: return give(out, static_cast<int>(device.profile().max_group_size));
-        case FUNC_SHARED_SIZE: return give(out, function->kernel ? static_cast<int>(function->kernel->local_size) : 0);
+        case FUNC_MAX_THREADS:
+            return give(out, static_cast<int>(device.profile().max_group_size));
+        case FUNC_SHARED_SIZE:
+            return give(out, function->kernel ? static_cast<int>(function->kernel->local_size) : 0);
         case FUNC_CONST_SIZE:
         case FUNC_LOCAL_SIZE:
         case FUNC_CACHE_MODE:
-        case FUNC_CARVEOUT: return give(out, 0);
-        case FUNC_NUM_REGS: return give(out, 64);
-        case FUNC_PTX_VERSION: return give(out, 0);
-        case FUNC_BINARY_VERSION: return give(out, architecture.major * 10 + architecture.minor);
+        case FUNC_CARVEOUT:
+            return give(out, 0);
+        case FUNC_NUM_REGS:
+            return give(out, 64);
+        case FUNC_PTX_VERSION:
+            return give(out, 0);
+        case FUNC_BINARY_VERSION:
+            return give(out, architecture.major * 10 + architecture.minor);
         case FUNC_MAX_DYNAMIC_SHARED:
             return give(out, attribute_of(device, MAX_SHARED_MEMORY_PER_BLOCK).value_or(0));
-        default: return hipErrorInvalidValue;
+        default:
+            return hipErrorInvalidValue;
         }
     });
 }
