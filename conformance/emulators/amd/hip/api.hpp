@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP as AMD's header hip_runtime_api.h of ROCm 5.2 and the release notes of 6.0 to 6.3 describe it, declared here because no
-// header of the vendor is needed to build. Where that header is present tests/abi_check.cpp compares every prototype, size and
-// number with it. Streams and events are the model's own objects behind names of HIP's.
+// HIP as AMD's header hip_runtime_api.h of ROCm 5.2 and the release notes of 6.0 to 6.3 describe it, declared here because
+// no header of the vendor is needed to build. Where that header is present tests/abi_check.cpp compares every prototype,
+// size and number with it. Streams and events are the model's own objects behind names of HIP's.
 #pragma once
 
 #include <cstddef>
@@ -115,11 +115,22 @@ enum : unsigned int {
     hipMemAttachGlobal = 1,
     hipMemAttachHost = 2,
 };
-enum Kind : int { hipMemcpyHostToHost, hipMemcpyHostToDevice, hipMemcpyDeviceToHost, hipMemcpyDeviceToDevice, hipMemcpyDefault,
-                  hipMemcpyDeviceToDeviceNoCU = 1024 };
+enum Kind : int {
+    hipMemcpyHostToHost,
+    hipMemcpyHostToDevice,
+    hipMemcpyDeviceToHost,
+    hipMemcpyDeviceToDevice,
+    hipMemcpyDefault,
+    hipMemcpyDeviceToDeviceNoCU = 1024
+};
 enum Advice : int { SET_COARSE_GRAIN = 100, UNSET_COARSE_GRAIN = 101 };
-enum RangeAttribute : int { RANGE_READ_MOSTLY = 1, RANGE_PREFERRED_LOCATION, RANGE_ACCESSED_BY, RANGE_LAST_PREFETCH,
-                            RANGE_COHERENCY_MODE = 100 };
+enum RangeAttribute : int {
+    RANGE_READ_MOSTLY = 1,
+    RANGE_PREFERRED_LOCATION,
+    RANGE_ACCESSED_BY,
+    RANGE_LAST_PREFETCH,
+    RANGE_COHERENCY_MODE = 100
+};
 enum CoherencyMode : int { FINE_GRAIN = 0, COARSE_GRAIN = 1, INDETERMINATE = 2 };
 
 // hipDeviceAttribute_t, the same numbers in 5.2 and 6.3.
@@ -168,14 +179,38 @@ enum Attribute : int {
     PHYSICAL_MULTIPROCESSOR_COUNT = 10015,
     FINE_GRAIN_SUPPORT = 10016,
 };
-enum FunctionAttribute : int { FUNC_MAX_THREADS = 0, FUNC_SHARED_SIZE, FUNC_CONST_SIZE, FUNC_LOCAL_SIZE, FUNC_NUM_REGS,
-                               FUNC_PTX_VERSION, FUNC_BINARY_VERSION, FUNC_CACHE_MODE, FUNC_MAX_DYNAMIC_SHARED,
-                               FUNC_CARVEOUT };
+enum FunctionAttribute : int {
+    FUNC_MAX_THREADS = 0,
+    FUNC_SHARED_SIZE,
+    FUNC_CONST_SIZE,
+    FUNC_LOCAL_SIZE,
+    FUNC_NUM_REGS,
+    FUNC_PTX_VERSION,
+    FUNC_BINARY_VERSION,
+    FUNC_CACHE_MODE,
+    FUNC_MAX_DYNAMIC_SHARED,
+    FUNC_CARVEOUT
+};
 enum PeerAttribute : int { PEER_PERFORMANCE_RANK = 0, PEER_ACCESS_SUPPORTED, PEER_NATIVE_ATOMIC, PEER_ARRAY_ACCESS };
-enum PointerAttribute : int { POINTER_MEMORY_TYPE = 2, POINTER_DEVICE_POINTER, POINTER_HOST_POINTER, POINTER_BUFFER_ID = 7,
-                              POINTER_IS_MANAGED, POINTER_DEVICE_ORDINAL, POINTER_RANGE_START = 11, POINTER_RANGE_SIZE };
+enum PointerAttribute : int {
+    POINTER_MEMORY_TYPE = 2,
+    POINTER_DEVICE_POINTER,
+    POINTER_HOST_POINTER,
+    POINTER_BUFFER_ID = 7,
+    POINTER_IS_MANAGED,
+    POINTER_DEVICE_ORDINAL,
+    POINTER_RANGE_START = 11,
+    POINTER_RANGE_SIZE
+};
 enum LinkType : uint32_t { LINK_PCIE = 2, LINK_XGMI = 4 }; // hsa_amd_link_info_type_t
-enum RtcCode : hiprtcResult { RTC_SUCCESS = 0, RTC_OUT_OF_MEMORY = 1, RTC_CREATION_FAILURE = 2, RTC_INVALID_INPUT = 3,
-                              RTC_INVALID_PROGRAM = 4, RTC_INVALID_OPTION = 5, RTC_COMPILATION = 6 };
+enum RtcCode : hiprtcResult {
+    RTC_SUCCESS = 0,
+    RTC_OUT_OF_MEMORY = 1,
+    RTC_CREATION_FAILURE = 2,
+    RTC_INVALID_INPUT = 3,
+    RTC_INVALID_PROGRAM = 4,
+    RTC_INVALID_OPTION = 5,
+    RTC_COMPILATION = 6
+};
 
 } // namespace hbf::emulated::hip

@@ -16,8 +16,8 @@ struct Processor {
     unsigned flag;
     std::string_view name;
 };
-constexpr Processor processors[] = {{0x02f, "gfx906"},  {0x030, "gfx908"},  {0x036, "gfx1030"}, {0x03f, "gfx90a"},
-                                    {0x041, "gfx1100"}, {0x04c, "gfx942"}};
+constexpr Processor processors[] = {{0x02f, "gfx906"}, {0x030, "gfx908"},  {0x036, "gfx1030"},
+                                    {0x03f, "gfx90a"}, {0x041, "gfx1100"}, {0x04c, "gfx942"}};
 
 bool is_elf(const Elf64_Ehdr &header) {
     return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An AMD code object (LLVM, "User Guide for AMDGPU Backend", "Code Object"): an ELF file of machine EM_AMDGPU, whose flags name
-// the processor, and whose dynamic symbols name each kernel, by "NAME.kd" its descriptor.
+// An AMD code object (LLVM, "User Guide for AMDGPU Backend", "Code Object"): an ELF file of machine EM_AMDGPU, whose flags
+// name the processor, and whose dynamic symbols name each kernel, by "NAME.kd" its descriptor.
 #pragma once
 
 #include <cstddef>

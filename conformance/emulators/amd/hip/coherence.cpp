@@ -18,7 +18,8 @@ std::optional<model::Coherence> host_coherence(model::Device &device, unsigned i
 CoherencyMode mode_of(const model::BlockInfo &block) {
     switch (block.kind) {
     case model::MemoryKind::device:
-        return block.flags == hipDeviceMallocFinegrained || block.flags == hipDeviceMallocUncached ? FINE_GRAIN : COARSE_GRAIN;
+        return block.flags == hipDeviceMallocFinegrained || block.flags == hipDeviceMallocUncached ? FINE_GRAIN
+                                                                                                   : COARSE_GRAIN;
     case model::MemoryKind::host:
     case model::MemoryKind::registered:
     case model::MemoryKind::managed: {
@@ -27,7 +28,8 @@ CoherencyMode mode_of(const model::BlockInfo &block) {
         const bool claimed = machine().device(device).profile().host_access_claimed == model::Coherence::hardware;
         return asked || !claimed ? COARSE_GRAIN : FINE_GRAIN;
     }
-    case model::MemoryKind::reserved: break;
+    case model::MemoryKind::reserved:
+        break;
     }
     return INDETERMINATE;
 }

@@ -44,8 +44,7 @@ hipError_t hipGetDevice(int *ordinal) {
 
 // Header, hipDeviceGetName.
 hipError_t hipDeviceGetName(char *name, int size, hipDevice_t device) {
-    return of_device(Call::hipDeviceGetName, device,
-                     [&](model::Device &of) { return give_text(name, size, of.name()); });
+    return of_device(Call::hipDeviceGetName, device, [&](model::Device &of) { return give_text(name, size, of.name()); });
 }
 
 // Header, hipDeviceGetUuid: on AMD sixteen characters, "GPU-" left out.
@@ -76,7 +75,7 @@ hipError_t hipDeviceGetPCIBusId(char *out, int size, int device) {
 // Header, hipDeviceGetByPCIBusId: accepts domain:bus:device.function; hipErrorInvalidDevice if none is there.
 hipError_t hipDeviceGetByPCIBusId(int *device, const char *text) {
     return started(Call::hipDeviceGetByPCIBusId, [&]() -> hipError_t {
-        const auto parts = [](const char *of, unsigned (&at)[4]) {
+        const auto parts = [](const char *of, unsigned(&at)[4]) {
             return std::sscanf(of, "%x:%x:%x.%x", &at[0], &at[1], &at[2], &at[3]) == 4;
         };
         unsigned asked[4], here[4];

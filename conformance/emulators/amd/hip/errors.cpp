@@ -9,20 +9,31 @@ namespace hbf::emulated::hip {
 hipError_t code(model::Outcome outcome) noexcept {
     using enum model::Outcome;
     switch (outcome) {
-    case ok: return hipSuccess;
-    case pending: return hipErrorNotReady;
-    case invalid: return hipErrorInvalidValue;
-    case no_memory: return hipErrorOutOfMemory;
+    case ok:
+        return hipSuccess;
+    case pending:
+        return hipErrorNotReady;
+    case invalid:
+        return hipErrorInvalidValue;
+    case no_memory:
+        return hipErrorOutOfMemory;
     case unknown_address:
     case out_of_range:
-    case no_access: return hipErrorIllegalAddress;
-    case uncorrectable: return hipErrorECCNotCorrectable;
-    case launch_failed: return hipErrorLaunchFailure;
-    case unsupported: return hipErrorNotSupported;
-    case busy: return hipErrorIllegalState;
+    case no_access:
+        return hipErrorIllegalAddress;
+    case uncorrectable:
+        return hipErrorECCNotCorrectable;
+    case launch_failed:
+        return hipErrorLaunchFailure;
+    case unsupported:
+        return hipErrorNotSupported;
+    case busy:
+        return hipErrorIllegalState;
     case link_error:
-    case lost: return hipErrorRuntimeOther;
-    case failed: return hipErrorUnknown;
+    case lost:
+        return hipErrorRuntimeOther;
+    case failed:
+        return hipErrorUnknown;
     }
     return hipErrorUnknown;
 }
@@ -32,8 +43,10 @@ hipError_t refusal(model::Outcome outcome) noexcept {
     switch (outcome) {
     case unknown_address:
     case out_of_range:
-    case no_access: return hipErrorInvalidValue;
-    default: return code(outcome);
+    case no_access:
+        return hipErrorInvalidValue;
+    default:
+        return code(outcome);
     }
 }
 
@@ -44,10 +57,12 @@ const char *hipGetErrorName(hipError_t error) {
     calls().count(static_cast<size_t>(Call::hipGetErrorName));
     switch (error) {
 #define X(name, value, text)                                                                                                \
-    case value: return #name;
+    case value:                                                                                                             \
+        return #name;
         HBF_HIP_CODES(X)
 #undef X
-    default: return "hipErrorUnknown";
+    default:
+        return "hipErrorUnknown";
     }
 }
 
@@ -56,10 +71,12 @@ const char *hipGetErrorString(hipError_t error) {
     calls().count(static_cast<size_t>(Call::hipGetErrorString));
     switch (error) {
 #define X(name, value, text)                                                                                                \
-    case value: return text;
+    case value:                                                                                                             \
+        return text;
         HBF_HIP_CODES(X)
 #undef X
-    default: return "unknown error";
+    default:
+        return "unknown error";
     }
 }
 

@@ -58,8 +58,8 @@ hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream) {
 }
 
 // Header, hipEventQuery: "hipSuccess if all work in the appropriate stream (specified in the call to hipEventRecord) has
-// completed. If any work in the stream has not completed it returns hipErrorNotReady"; hipErrorLaunchFailure and others where
-// it failed.
+// completed. If any work in the stream has not completed it returns hipErrorNotReady"; hipErrorLaunchFailure and others
+// where it failed.
 hipError_t hipEventQuery(hipEvent_t handle) {
     return on_event(Call::hipEventQuery, handle, [](model::Event &event) { return code(event.query()); });
 }

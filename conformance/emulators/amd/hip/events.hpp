@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an event is recorded. HIP: an event stands for everything ahead of it in its stream, whichever engine does it. The fault
-// hip-event-skips-copies reads that otherwise: kernels alone count, for they run where the event does.
+// How an event is recorded. HIP: an event stands for everything ahead of it in its stream, whichever engine does it. The
+// fault hip-event-skips-copies reads that otherwise: kernels alone count, for they run where the event does.
 #pragma once
 
 #include "conformance/emulators/amd/hip/streams.hpp"

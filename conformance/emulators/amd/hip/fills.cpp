@@ -10,8 +10,7 @@ hipError_t fill(Call call, void *to, Element value, size_t count, hipStream_t ha
     return on_stream(call, handle, [&](model::Stream &stream) -> hipError_t {
         if (count == 0) return hipSuccess;
         if (!to || !block_at(to) || count > SIZE_MAX / sizeof value) return hipErrorInvalidValue;
-        if (const hipError_t no =
-                refusal(stream.fill(address_of(to), &value, sizeof value, count * sizeof value)))
+        if (const hipError_t no = refusal(stream.fill(address_of(to), &value, sizeof value, count * sizeof value)))
             return no;
         return wait ? code(stream.synchronize()) : hipSuccess;
     });

@@ -35,8 +35,8 @@ bool is_pinned(const std::optional<model::BlockInfo> &block) {
 
 extern "C" {
 
-// Header, hipHostMalloc: "allocate device accessible page locked host memory"; HIP documentation, "Coherence control": without
-// a flag it is fine-grained.
+// Header, hipHostMalloc: "allocate device accessible page locked host memory"; HIP documentation, "Coherence control":
+// without a flag it is fine-grained.
 hipError_t hipHostMalloc(void **out, size_t size, unsigned int flags) {
     return pinned(Call::hipHostMalloc, out, size, flags);
 }
@@ -66,8 +66,8 @@ hipError_t hipFreeHost(void *pointer) {
     return started(Call::hipFreeHost, [&] { return give_back(pointer, true); });
 }
 
-// Header, hipHostRegister: portable, mapped, (6.x) read only and memory of I/O devices; hipErrorOutOfMemory where pages cannot
-// be pinned. AMD's runtime takes a range that it knows already, but not a part of one: said as already registered.
+// Header, hipHostRegister: portable, mapped, (6.x) read only and memory of I/O devices; hipErrorOutOfMemory where pages
+// cannot be pinned. AMD's runtime takes a range that it knows already, but not a part of one: said as already registered.
 hipError_t hipHostRegister(void *pointer, size_t size, unsigned int flags) {
     return on_device(Call::hipHostRegister, [&](model::Device &device) -> hipError_t {
         constexpr unsigned int known =

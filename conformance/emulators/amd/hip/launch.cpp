@@ -21,10 +21,16 @@ struct Packed {
 bool unpack(void *const *extra, Packed &out) {
     for (;; extra += 2) {
         switch (reinterpret_cast<uintptr_t>(extra[0])) {
-        case 1: out.bytes = static_cast<const std::byte *>(extra[1]); break;
-        case 2: out.size = *static_cast<const size_t *>(extra[1]); break;
-        case 3: return out.bytes != nullptr;
-        default: return false;
+        case 1:
+            out.bytes = static_cast<const std::byte *>(extra[1]);
+            break;
+        case 2:
+            out.size = *static_cast<const size_t *>(extra[1]);
+            break;
+        case 3:
+            return out.bytes != nullptr;
+        default:
+            return false;
         }
     }
 }
@@ -52,8 +58,8 @@ hipError_t set_parameters(model::Launch &launch, void *const *separate, void *co
 
 extern "C" {
 
-// Header, hipModuleLaunchKernel: grid in blocks; "passing both kernelParams and extra" is an error; hipErrorInvalidValue, and
-// hipErrorInvalidConfiguration for what no grid may be.
+// Header, hipModuleLaunchKernel: grid in blocks; "passing both kernelParams and extra" is an error; hipErrorInvalidValue,
+// and hipErrorInvalidConfiguration for what no grid may be.
 hipError_t hipModuleLaunchKernel(hipFunction_t handle, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                  unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
                                  hipStream_t stream_handle, void **parameters, void **extra) {

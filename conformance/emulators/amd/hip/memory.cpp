@@ -15,6 +15,7 @@ hipError_t allocate(model::Device &device, void **out, size_t size, unsigned int
     if (!out) return hipErrorInvalidValue;
     *out = nullptr;
     if (size == 0) return hipSuccess; // header: "If size is 0, no memory is allocated, *ptr returns nullptr, and hipSuccess"
+    if (size > machine().memory().usage(device.index()).total) return hipErrorOutOfMemory;
     return take(machine().memory().allocate_device(device.index(), size, 0, flags), out);
 }
 
@@ -40,9 +41,8 @@ extern "C" {
 
 // Header, hipMalloc: coarse-grained by default; hipErrorOutOfMemory.
 hipError_t hipMalloc(void **out, size_t size) {
-    return on_device(Call::hipMalloc, [&](model::Device &device) {
-        return allocate(device, out, size, hipDeviceMallocDefault);
-    });
+    return on_device(Call::hipMalloc,
+                     [&](model::Device &device) { return allocate(device, out, size, hipDeviceMallocDefault); });
 }
 
 // Header, hipExtMallocWithFlags: default (coarse), fine-grained, signal memory (8 bytes); 6.x: uncached and contiguous.
@@ -64,8 +64,8 @@ hipError_t hipMallocManaged(void **out, size_t size, unsigned int flags) {
     });
 }
 
-// Header, hipFree: "implicit hipDeviceSynchronize"; hipErrorInvalidDevicePointer for memory of hipHostMalloc; what is nobody's
-// is hipErrorInvalidValue.
+// Header, hipFree: "implicit hipDeviceSynchronize"; hipErrorInvalidDevicePointer for memory of hipHostMalloc; what is
+// nobody's is hipErrorInvalidValue.
 hipError_t hipFree(void *pointer) {
     return started(Call::hipFree, [&]() -> hipError_t {
         if (const auto block = pointer ? block_at(pointer) : std::nullopt; block && !is_device_side(*block))

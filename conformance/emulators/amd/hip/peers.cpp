@@ -7,7 +7,8 @@ namespace {
 
 // A runtime that lies says it of all; what is written still goes nowhere then.
 bool said_to_reach(model::Device &from, model::Device &to) {
-    return machine().faults().on(model::Fault::peer_lies, from.index()) || machine().peer_advertised(from.index(), to.index());
+    return machine().faults().on(model::Fault::peer_lies, from.index()) ||
+           machine().peer_advertised(from.index(), to.index());
 }
 
 bool over_xgmi(model::Device &from, model::Device &to) {
@@ -43,10 +44,14 @@ hipError_t hipDeviceEnablePeerAccess(int peer, unsigned int flags) {
                        if (&from == &to) return hipErrorInvalidDevice;
                        if (!said_to_reach(from, to)) return hipErrorPeerAccessUnsupported;
                        switch (machine().enable_peer(from.index(), to.index())) {
-                       case model::Outcome::busy: return hipErrorPeerAccessAlreadyEnabled;
-                       case model::Outcome::unsupported: return hipErrorPeerAccessUnsupported;
-                       case model::Outcome::lost: return hipErrorRuntimeOther;
-                       default: return hipSuccess;
+                       case model::Outcome::busy:
+                           return hipErrorPeerAccessAlreadyEnabled;
+                       case model::Outcome::unsupported:
+                           return hipErrorPeerAccessUnsupported;
+                       case model::Outcome::lost:
+                           return hipErrorRuntimeOther;
+                       default:
+                           return hipSuccess;
                        }
                    });
 }
@@ -61,20 +66,24 @@ hipError_t hipDeviceDisablePeerAccess(int peer) {
                    });
 }
 
-// Header, hipDeviceGetP2PAttribute: "performance rank, access supported, native atomics, array access"; the same device twice
-// is hipErrorInvalidDevice.
+// Header, hipDeviceGetP2PAttribute: "performance rank, access supported, native atomics, array access"; the same device
+// twice is hipErrorInvalidDevice.
 hipError_t hipDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) {
-    return of_pair(Call::hipDeviceGetP2PAttribute, device, peer,
-                   [&](model::Device &from, model::Device &to) -> hipError_t {
-                       if (&from == &to) return hipErrorInvalidDevice;
-                       switch (attribute) {
-                       case PEER_PERFORMANCE_RANK: return give(value, over_xgmi(from, to) ? 1 : 0);
-                       case PEER_ACCESS_SUPPORTED: return give(value, said_to_reach(from, to) ? 1 : 0);
-                       case PEER_NATIVE_ATOMIC: return give(value, over_xgmi(from, to) ? 1 : 0);
-                       case PEER_ARRAY_ACCESS: return give(value, 0);
-                       default: return hipErrorInvalidValue;
-                       }
-                   });
+    return of_pair(Call::hipDeviceGetP2PAttribute, device, peer, [&](model::Device &from, model::Device &to) -> hipError_t {
+        if (&from == &to) return hipErrorInvalidDevice;
+        switch (attribute) {
+        case PEER_PERFORMANCE_RANK:
+            return give(value, over_xgmi(from, to) ? 1 : 0);
+        case PEER_ACCESS_SUPPORTED:
+            return give(value, said_to_reach(from, to) ? 1 : 0);
+        case PEER_NATIVE_ATOMIC:
+            return give(value, over_xgmi(from, to) ? 1 : 0);
+        case PEER_ARRAY_ACCESS:
+            return give(value, 0);
+        default:
+            return hipErrorInvalidValue;
+        }
+    });
 }
 
 // Header, hipExtGetLinkTypeAndHopCount: "the link type and hop count between two devices", by hsa_amd_link_info_type_t.

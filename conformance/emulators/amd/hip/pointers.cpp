@@ -8,9 +8,12 @@ namespace {
 int type_of(const model::BlockInfo &block) {
     const bool newer = release().major >= 6;
     switch (block.kind) {
-    case model::MemoryKind::device: return newer ? int{DEVICE6} : int{DEVICE5};
-    case model::MemoryKind::managed: return newer ? int{MANAGED6} : int{DEVICE5};
-    default: return newer ? int{HOST6} : int{HOST5};
+    case model::MemoryKind::device:
+        return newer ? int{DEVICE6} : int{DEVICE5};
+    case model::MemoryKind::managed:
+        return newer ? int{MANAGED6} : int{DEVICE5};
+    default:
+        return newer ? int{HOST6} : int{HOST5};
     }
 }
 
@@ -57,15 +60,24 @@ hipError_t hipPointerGetAttribute(void *out, int attribute, hipDeviceptr_t point
         if (!block || block->kind == model::MemoryKind::reserved) return hipErrorInvalidValue;
         const hipPointerAttribute_t all = describe(*block, pointer);
         switch (attribute) {
-        case POINTER_MEMORY_TYPE: return put(out, all.type);
-        case POINTER_DEVICE_POINTER: return put(out, all.device_pointer);
-        case POINTER_HOST_POINTER: return all.host_pointer ? put(out, all.host_pointer) : hipErrorInvalidValue;
-        case POINTER_BUFFER_ID: return put(out, block->id);
-        case POINTER_IS_MANAGED: return put(out, all.managed != 0);
-        case POINTER_DEVICE_ORDINAL: return put(out, all.device);
-        case POINTER_RANGE_START: return put(out, pointer_to(block->address));
-        case POINTER_RANGE_SIZE: return put(out, static_cast<size_t>(block->size));
-        default: return hipErrorNotSupported;
+        case POINTER_MEMORY_TYPE:
+            return put(out, all.type);
+        case POINTER_DEVICE_POINTER:
+            return put(out, all.device_pointer);
+        case POINTER_HOST_POINTER:
+            return all.host_pointer ? put(out, all.host_pointer) : hipErrorInvalidValue;
+        case POINTER_BUFFER_ID:
+            return put(out, block->id);
+        case POINTER_IS_MANAGED:
+            return put(out, all.managed != 0);
+        case POINTER_DEVICE_ORDINAL:
+            return put(out, all.device);
+        case POINTER_RANGE_START:
+            return put(out, pointer_to(block->address));
+        case POINTER_RANGE_SIZE:
+            return put(out, static_cast<size_t>(block->size));
+        default:
+            return hipErrorNotSupported;
         }
     });
 }

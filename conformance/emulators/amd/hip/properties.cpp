@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hipDeviceProp_t, in both layouts: 792 bytes in 5.x, which the plain symbol keeps for ever, and 1,472 bytes from 6.0 on under
-// hipGetDevicePropertiesR0600, to which the new header's macro leads. Only what is asked of a device here has a name.
+// hipDeviceProp_t, in both layouts: 792 bytes in 5.x, which the plain symbol keeps for ever, and 1,472 bytes from 6.0 on
+// under hipGetDevicePropertiesR0600, to which the new header's macro leads. Only what is asked of a device here has a name.
 #include <cstring>
 
 #include "conformance/emulators/amd/hip/attributes.hpp"
@@ -43,8 +43,8 @@ struct Properties6 {
     int concurrent_kernels, ecc, pci_bus, pci_device, pci_domain, tcc, engines, unified, memory_clock_khz, bus_bits, l2,
         persisting, threads_per_unit, priorities, l1[2];
     size_t shared_per_unit;
-    int registers_per_unit, managed, multi_board[2], native_atomic, single_to_double, pageable, concurrent_managed, preemption,
-        host_pointer, cooperative[2];
+    int registers_per_unit, managed, multi_board[2], native_atomic, single_to_double, pageable, concurrent_managed,
+        preemption, host_pointer, cooperative[2];
     size_t shared_optin;
     int host_page_tables, direct_managed, blocks_per_unit, window;
     size_t shared_reserved;

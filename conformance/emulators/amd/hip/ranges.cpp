@@ -20,12 +20,16 @@ hipError_t range_attribute(void *out, size_t size, int attribute, const void *po
     if (!block) return hipErrorInvalidValue;
     constexpr int32_t nowhere = -2; // hipInvalidDeviceId
     switch (attribute) {
-    case RANGE_READ_MOSTLY: return give(static_cast<int32_t *>(out), 0);
+    case RANGE_READ_MOSTLY:
+        return give(static_cast<int32_t *>(out), 0);
     case RANGE_PREFERRED_LOCATION:
     case RANGE_ACCESSED_BY:
-    case RANGE_LAST_PREFETCH: return give(static_cast<int32_t *>(out), nowhere);
-    case RANGE_COHERENCY_MODE: return give(static_cast<int32_t *>(out), static_cast<int32_t>(mode_of(*block)));
-    default: return hipErrorInvalidValue;
+    case RANGE_LAST_PREFETCH:
+        return give(static_cast<int32_t *>(out), nowhere);
+    case RANGE_COHERENCY_MODE:
+        return give(static_cast<int32_t *>(out), static_cast<int32_t>(mode_of(*block)));
+    default:
+        return hipErrorInvalidValue;
     }
 }
 

@@ -33,8 +33,8 @@ std::mutex starting;
 // stream": blocking streams and the null stream wait for each other.
 model::Contract contract_of(model::Machine &machine, int device) {
     model::Contract contract;
-    contract.pageable = machine.faults().on(model::Fault::hip_pageable_late, device) ? model::Pageable::late
-                                                                                     : model::Pageable::synchronous;
+    contract.pageable =
+        machine.faults().on(model::Fault::hip_pageable_late, device) ? model::Pageable::late : model::Pageable::synchronous;
     return contract;
 }
 
@@ -148,8 +148,8 @@ hipError_t &last_error() noexcept {
     return error_of_thread;
 }
 
-// Header, hipGetLastError: the last error "from any of the runtime API calls using hip on the host thread"; that something is
-// not ready is no error.
+// Header, hipGetLastError: the last error "from any of the runtime API calls using hip on the host thread"; that something
+// is not ready is no error.
 hipError_t noted(hipError_t result) noexcept {
     if (result != hipSuccess && result != hipErrorNotReady) error_of_thread = result;
     return result;

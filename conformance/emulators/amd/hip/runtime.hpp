@@ -108,7 +108,8 @@ inline uint64_t address_of(const void *pointer) noexcept {
     return reinterpret_cast<uintptr_t>(pointer);
 }
 inline void *pointer_to(uint64_t address) noexcept {
-    return reinterpret_cast<void *>(static_cast<uintptr_t>(address)); // NOLINT(performance-no-int-to-ptr): that is what it is
+    return reinterpret_cast<void *>(
+        static_cast<uintptr_t>(address)); // NOLINT(performance-no-int-to-ptr): that is what it is
 }
 
 } // namespace hbf::emulated::hip

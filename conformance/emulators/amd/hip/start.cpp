@@ -12,8 +12,7 @@ namespace {
 // Header, hipDriverGetVersion: "the HIP driver version (which may be the same as runtime)": on AMD it is.
 int version() {
     if (runtime_fault(model::Fault::garbage_version)) return -1;
-    if (runtime_fault(model::Fault::old_driver))
-        return static_cast<int>(fault_value(model::Fault::old_driver, 40'300'000));
+    if (runtime_fault(model::Fault::old_driver)) return static_cast<int>(fault_value(model::Fault::old_driver, 40'300'000));
     return release().number();
 }
 

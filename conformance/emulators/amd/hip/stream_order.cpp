@@ -59,8 +59,8 @@ hipError_t wait_value(Call call, hipStream_t handle, void *pointer, uint64_t val
 
 extern "C" {
 
-// Header, hipStreamAddCallback: "adds a callback to be called on the host after all currently enqueued items in the stream have
-// completed"; flags are zero.
+// Header, hipStreamAddCallback: "adds a callback to be called on the host after all currently enqueued items in the stream
+// have completed"; flags are zero.
 hipError_t hipStreamAddCallback(hipStream_t handle, hipStreamCallback_t function, void *data, unsigned int flags) {
     return on_stream(Call::hipStreamAddCallback, handle, [&](model::Stream &stream) -> hipError_t {
         if (!function || flags != 0) return hipErrorInvalidValue;

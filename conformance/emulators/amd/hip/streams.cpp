@@ -87,8 +87,8 @@ hipError_t hipExtStreamCreateWithCUMask(hipStream_t *out, uint32_t size, const u
     return started(Call::hipExtStreamCreateWithCUMask, [] { return hipErrorInvalidValue; });
 }
 
-// Header, hipStreamDestroy: "the queue may be destroyed while some commands are still inflight, or may wait"; the null stream
-// is hipErrorInvalidHandle.
+// Header, hipStreamDestroy: "the queue may be destroyed while some commands are still inflight, or may wait"; the null
+// stream is hipErrorInvalidHandle.
 hipError_t hipStreamDestroy(hipStream_t handle) {
     return started(Call::hipStreamDestroy, [&]() -> hipError_t {
         if (!handle || !machine().is_stream(handle)) return hipErrorInvalidHandle;
