@@ -35,6 +35,8 @@ compilers() {
     have "${cxx##* }" || fail "$exit_undecided" "compiler '$cxx' was not found"
     if have ccache && [[ $cxx != ccache* ]]; then cache='ccache '; fi
     export CC="$cache$cc" CXX="$cache$cxx"
+    # Five times as quick as ld where an executable is large; every clang of Debian looks for its own.
+    if [[ $cxx == clang* && -x $("$cxx" -print-prog-name=ld.lld) ]]; then export CC_LD=lld CXX_LD=lld; fi
 }
 
 # build_folder SANITIZER COMPILER: where such a build lives.

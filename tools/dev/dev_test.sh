@@ -56,10 +56,17 @@ esac
 END
 printf '#!/bin/sh\nexec "$@"\n' >"$fake/sudo"
 chmod +x "$fake/sudo"
-printf '#!/bin/sh\necho "  Candidate: 9:99"\n' >"$fake/apt-cache"
+offers() { # VERSION: what apt-cache says of every package
+    cat >"$fake/apt-cache" <<END
+#!/bin/sh
+shift
+for name; do printf '%s:\n  Candidate: $1\n' "\$name"; done
+END
+}
+offers 9:99
 chmod +x "$fake/apt-cache"
 expect 3 'the disk is full' ./dev demo
-printf '#!/bin/sh\necho "  Candidate: (none)"\n' >"$fake/apt-cache"
+offers '(none)'
 expect 3 'does not offer: ca-certificates' ./dev demo
 
 exit "$failed"

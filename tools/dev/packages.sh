@@ -31,13 +31,22 @@ installed() {
     [[ -z $version ]] || dpkg --compare-versions "${state#* }" ge "$version"
 }
 
-# offered SPEC: the distribution has it in that version.
+declare -A candidates # the version of each package that the distribution offers
+
+# look_up SPEC...: all in one call; each one costs half a second.
+look_up() {
+    local name version
+    while read -r name version; do
+        candidates[$name]=$version
+    done < <(LC_ALL=C apt-cache policy "${@%%>=*}" 2>/dev/null |
+        awk '/^[^ ]/ { name = substr($1, 1, length($1) - 1) } $1 == "Candidate:" && $2 != "(none)" { print name, $2 }')
+}
+
+# offered SPEC, after look_up: the distribution has it in that version.
 offered() {
-    local name=${1%%>=*} version=''
+    local version='' candidate=${candidates[${1%%>=*}]:-}
     [[ $1 == *'>='* ]] && version=${1#*>=}
-    local candidate
-    candidate=$(LC_ALL=C apt-cache policy "$name" 2>/dev/null | awk '$1 == "Candidate:" { print $2 }')
-    [[ -n $candidate && $candidate != '(none)' ]] || return 1
+    [[ -n $candidate ]] || return 1
     [[ -z $version ]] || dpkg --compare-versions "$candidate" ge "$version"
 }
 
@@ -100,7 +109,7 @@ apt_install() {
 
 # need GROUP...: afterwards everything of these groups is there, or the command has ended.
 need() {
-    local alternatives command reason spec name chosen missing=() names=() unknown=()
+    local alternatives command reason spec name chosen missing=() wanted=() names=() unknown=()
     if ! is_debian; then
         need_elsewhere "$@"
         return
@@ -114,6 +123,8 @@ need() {
     ((EUID == 0)) || have sudo || may_install=0
     if ((may_install && !apt_lists_fresh)); then apt_update; fi
     say "Missing packages for: $*"
+    read -ra wanted <<<"${missing[*]%%$'\t'*}"
+    look_up "${wanted[@]}"
     for spec in "${missing[@]}"; do
         alternatives=${spec%%$'\t'*}
         chosen=''

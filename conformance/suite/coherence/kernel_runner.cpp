@@ -232,9 +232,8 @@ void run_kernel_shape(Context &context, std::string_view name, const Roles &role
     const auto share = static_cast<double>(tiers.size());
     for (const uint32_t tier : tiers) {
         KernelRunner runner(context, device, kernel, tier, roles);
-        const litmus::Report report =
-            run_campaign(runner, test, {.least_s = context.budget_s() / share, .most_s = 1.5 * patience_s(context)},
-                         context.seed() + tier);
+        const litmus::Report report = run_campaign(
+            runner, test, {.least_s = context.budget_s() / share, .most_s = 3 * patience_s(context)}, context.seed() + tier);
         context.note(
             fmt::format("{}: {} batches in which an agent waited in vain", device.tier(tier).name, runner.given_up()));
         judge_shape(context, report, [&](uint64_t address) { return runner.find(address); });
