@@ -27,11 +27,16 @@ namespace {
 
 constexpr unsigned most_devices = 256;
 
+std::string mask_text() {
+    const char *const mask = std::getenv("MLU_VISIBLE_DEVICES");
+    return mask ? fmt::format(" (MLU_VISIBLE_DEVICES is \"{:.64}\")", mask) : std::string();
+}
+
 [[noreturn]] void refuse_count(const Library &library, int code) {
     const std::string what = fmt::format("cnrtGetDeviceCount: {}", error_text(library.cnrt, code));
     switch (code) {
     case code::no_device:
-        sdk::fail(HBF_UNAVAILABLE, "no_device: " + what);
+        sdk::fail(HBF_UNAVAILABLE, "no_device: " + what + mask_text());
     case code::not_permitted:
         sdk::fail(HBF_PERMISSION, fmt::format("permission_denied: {}; remedy: this user needs to read and write "
                                               "/dev/cambricon_ctl and /dev/cambricon_dev*",
@@ -51,11 +56,6 @@ constexpr unsigned most_devices = 256;
     default:
         sdk::fail(HBF_INTERNAL, what);
     }
-}
-
-std::string mask_text() {
-    const char *const mask = std::getenv("MLU_VISIBLE_DEVICES");
-    return mask ? fmt::format(" (MLU_VISIBLE_DEVICES is \"{:.64}\")", mask) : std::string();
 }
 
 // A driver speaks of this machine; a root that is another's must have the device, too.
