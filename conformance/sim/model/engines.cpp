@@ -51,13 +51,14 @@ void Engines::wake() {
 
 // Whoever may be free for what is at the front of a stream. The thread that comes on settling goes on by itself.
 void Engines::wake_for(const Stream::Parts &lane) {
-    if (lane.slots.empty() || lane.slots.front()->state != Slot::State::waiting) return;
+    const bool in_order = lane.options.in_order;
+    if (lane.slots.empty() || (in_order && lane.slots.front()->state != Slot::State::waiting)) return;
     auto &crews = crews_[static_cast<size_t>(lane.device)];
     for (const Class each : {Class::copy, Class::kernel, Class::call}) {
         Crew &crew = *crews[static_cast<size_t>(each)];
-        if (crew.idle == 0 || (lane.options.in_order && !belongs(lane.slots.front()->operation, each))) continue;
+        if (crew.idle == 0 || (in_order && !belongs(lane.slots.front()->operation, each))) continue;
         crew.work.notify_one();
-        if (lane.options.in_order) return;
+        if (in_order) return;
     }
 }
 
@@ -98,7 +99,7 @@ void Engines::work(int device, Class mine) noexcept {
             lock.lock();
         } else if (found.slot) {
             run(lock, found);
-        } else {
+        } else if (!ending_) { // it may have begun where the lock was let go
             ++crew.idle;
             if (polls || !late_.empty())
                 crew.work.wait_for(lock, polling);

@@ -61,7 +61,8 @@ private:
     Crew &crew(int device, Class each) { return *crews_[static_cast<size_t>(device)][static_cast<size_t>(each)]; }
     static bool belongs(const Operation &operation, Class to);
     void put(const std::shared_ptr<Stream::Parts> &lane, Operation &&operation);
-    void put_free(const std::shared_ptr<Stream::Parts> &lane, Operation &&operation);
+    void put_free(const std::shared_ptr<Stream::Parts> &lane, const Operation &operation);
+    static void call_free(const Operation &operation);
     void prepare(Slot &slot, const Stream::Parts &lane);
     bool in_turn(const Stream::Parts &lane, size_t index) const;
     bool ready(const Stream::Parts &lane, const Slot &slot);

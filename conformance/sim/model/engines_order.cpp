@@ -82,9 +82,13 @@ uint64_t Engines::submit(const std::shared_ptr<Stream::Parts> &lane, std::span<O
     const bool free = machine_.timing() == Timing::free;
     Lock lock(mutex_);
     if (machine_.device(lane->device).status() != Outcome::ok) return 0;
-    for (Operation &operation : operations) free ? put_free(lane, std::move(operation)) : put(lane, std::move(operation));
+    for (Operation &operation : operations) free ? put_free(lane, operation) : put(lane, std::move(operation));
     if (!free) machine_.faults().any() ? wake() : wake_for(*lane);
-    return lane->submitted.load(std::memory_order_relaxed);
+    const uint64_t last = lane->submitted.load(std::memory_order_relaxed);
+    lock.unlock();
+    if (free)
+        for (const Operation &operation : operations) call_free(operation);
+    return last;
 }
 
 void Engines::put(const std::shared_ptr<Stream::Parts> &lane, Operation &&operation) {
@@ -123,7 +127,7 @@ void Engines::prepare(Slot &slot, const Stream::Parts &lane) {
 }
 
 // Timing `free`: over at once, and nothing was moved.
-void Engines::put_free(const std::shared_ptr<Stream::Parts> &lane, Operation &&operation) {
+void Engines::put_free(const std::shared_ptr<Stream::Parts> &lane, const Operation &operation) {
     const uint64_t number = lane->submitted.fetch_add(1, std::memory_order_relaxed) + 1;
     Event::Parts *const event = operation.event ? operation.event->parts().get() : nullptr;
     switch (operation.kind) {
@@ -143,19 +147,18 @@ void Engines::put_free(const std::shared_ptr<Stream::Parts> &lane, Operation &&o
     case Kind::free:
         machine_.memory().parts().free_now(operation.dst);
         break;
-    case Kind::host_function: {
-        const InHostFunction inside;
-        operation.function(operation.argument);
-        break;
-    }
     default:
         break;
     }
-    if (operation.ended) {
-        const InHostFunction inside;
-        operation.ended(operation.ended_argument, Outcome::ok);
-    }
     lane->completed.store(number, std::memory_order_release);
+}
+
+// What the user is told of it, without the lock: he may ask back.
+void Engines::call_free(const Operation &operation) {
+    if (operation.kind != Kind::host_function && !operation.ended) return;
+    const InHostFunction inside;
+    if (operation.kind == Kind::host_function) operation.function(operation.argument);
+    if (operation.ended) operation.ended(operation.ended_argument, Outcome::ok);
 }
 
 bool Engines::in_turn(const Stream::Parts &lane, size_t index) const {
