@@ -11,8 +11,8 @@
 namespace hbf::cambricon {
 namespace {
 
-// Each value in flight has a CNRT queue of its own.
-constexpr stream::QueueLimits limits{.max_depth = 32, .max_commands = 128, .max_queues = 16, .usual_depth = 16};
+// Each value in flight has CNRT queues of its own.
+constexpr stream::QueueLimits limits{.max_depth = 16, .max_commands = 128, .max_queues = 16, .usual_depth = 16};
 
 } // namespace
 

@@ -5,6 +5,9 @@
 // and a good one look the same. Only the queue itself tells, by cnrtQueueQuery and cnrtQueueSync, and only once all that is
 // in it is over. So each batch has a CNRT queue to itself, which waits for the one before by its notifier, and is used
 // again when its batch has completed: what that queue answers is this batch's end, however much was submitted after it.
+//
+// Memory that CNRT did not pin is reached through two pinned buffers, each with a queue beside the batch's own: while one of
+// them goes over the link, the CPU moves the other.
 #pragma once
 
 #include <memory>
@@ -40,32 +43,42 @@ public:
     sdk::Failure explain(int code, bool ran) const override;
 
 private:
-    struct Mark { // what an Event points to
-        CnrtNotifier notifier = nullptr;
-        CnrtQueue placed = nullptr; // where it was put last
+    struct Lane { // of a pinned buffer
+        CnrtQueue queue = nullptr;
+        CnrtNotifier end = nullptr; // of what is in it
     };
     struct Turn { // of one batch
         CnrtQueue queue = nullptr;
+        CnrtNotifier begun = nullptr; // what is ahead of the lanes' part
+        Lane lanes[2];
+        bool lanes_used = false;
         std::unique_ptr<HostTask[]> tasks;
         uint32_t used = 0;
+    };
+    struct Mark { // what an Event points to
+        CnrtNotifier notifier = nullptr;
+        const Turn *placed = nullptr; // where it was put last
     };
     // Fills of odd lengths take a command to several calls.
     static constexpr uint32_t tasks_per_command = 16;
 
+    CnrtNotifier make_notifier() const;
     void add_turn();
+    void end(const Turn &turn) noexcept;
     void end() noexcept;
-    stream::Answer ended(CnrtQueue queue) const noexcept;
-    Turn &now() noexcept { return turns_[current_]; }
-    int move(uint64_t dst, uint64_t src, uint64_t size) noexcept;
+    stream::Answer ended(const Turn &turn) const noexcept;
+    Turn &now() noexcept { return *turns_[current_]; }
+    int move(uint64_t dst, uint64_t src, uint64_t size, CnrtQueue queue) noexcept;
     int through_pinned(const stream::Copy &copy) noexcept;
+    int lane(uint32_t index, const stream::Copy &copy) noexcept;
     int on_host(const HostTask &task) noexcept; // all its pieces, one after the other
     HostTask *take(const HostTask &task) noexcept;
-    int run(HostTask *task) noexcept;
+    std::byte *pinned(uint32_t index) const noexcept;
 
     const Cnrt &cnrt_;
     const int ordinal_;
     const uint32_t tasks_;
-    std::vector<Turn> turns_; // one more than there are events
+    std::vector<std::unique_ptr<Turn>> turns_; // one more than there are events
     size_t current_ = 0;
     void *pinned_ = nullptr;
 };

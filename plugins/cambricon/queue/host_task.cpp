@@ -17,22 +17,22 @@ void fill_with(std::byte *to, uint64_t size, uint64_t pattern, uint64_t width) n
 
 void HostTask::run(void *task) noexcept {
     HostTask &self = *static_cast<HostTask *>(task);
-    const uint64_t bytes = std::min(self.piece, self.size - self.done);
+    const uint64_t bytes = std::min(self.piece, self.size - self.next);
     switch (self.kind) {
     case Kind::copy:
-        std::memcpy(self.to + self.done, self.from + self.done, bytes);
+        std::memcpy(self.to + self.next, self.from + self.next, bytes);
         break;
     case Kind::load:
-        std::memcpy(self.to, self.from + self.done, bytes);
+        std::memcpy(self.to, self.from + self.next, bytes);
         break;
     case Kind::store:
-        std::memcpy(self.to + self.done, self.from, bytes);
+        std::memcpy(self.to + self.next, self.from, bytes);
         break;
     case Kind::fill: // pieces are multiples of the width
-        fill_with(self.to + self.done, bytes, self.pattern, self.width);
+        fill_with(self.to + self.next, bytes, self.pattern, self.width);
         break;
     }
-    self.done += bytes;
+    self.next += self.step;
 }
 
 } // namespace hbf::cambricon

@@ -8,11 +8,12 @@
 
 namespace hbf::cambricon {
 
-// Each run does the next piece, so that a large copy is one record and many host functions.
+// Each run does the next of its pieces, so that a large copy is one record and many host functions. Of two tasks that share
+// a copy each does every other piece.
 struct HostTask {
     enum class Kind : uint8_t {
         copy,  // from -> to, both go on
-        load,  // from goes on, to is the start of the queue's pinned buffer each time
+        load,  // from goes on, to is the start of a pinned buffer each time
         store, // to goes on, from is that buffer
         fill,  // to, by pattern
     };
@@ -21,7 +22,8 @@ struct HostTask {
     std::byte *to = nullptr;
     const std::byte *from = nullptr;
     uint64_t pattern = 0;
-    uint64_t size = 0, piece = 0, done = 0;
+    uint64_t size = 0, piece = 0;
+    uint64_t next = 0, step = 0; // where the next piece begins, and how far it is to the one after
 
     static void run(void *task) noexcept; // a HostTask
 };

@@ -131,6 +131,21 @@ TEST(CambriconQueue, AFailedCopyFailsItsValueAndNoneBefore) {
                     });
 }
 
+TEST(CambriconQueue, ACopyThroughPinnedMemoryThatFailsFailsItsValue) {
+    passes_in_child("fail:after=2,count=1", [] { // the second or third of four pieces
+        const Opened opened;
+        std::vector<unsigned char> memory(4 * mebibyte);
+        const hbf_region host = opened.instance->register_host(memory.data(), memory.size()).region;
+        const hbf_region device = opened.allocate(0, memory.size()).region;
+        const auto queue = opened.instance->create_queue({});
+        const uint64_t value = Opened::submit(*queue, {Opened::copy(device, host, memory.size())});
+        ASSERT_TRUE(queue->wait(value, UINT64_MAX));
+        EXPECT_EQ(queue->poll().failed, value);
+        opened.instance->free(host);
+        opened.instance->free(device);
+    });
+}
+
 TEST(CambriconQueue, AnUncorrectableErrorIsDataLossAndALostDeviceIsLost) {
     passes_in_child("ecc:count=1", [] {
         const Opened opened;
