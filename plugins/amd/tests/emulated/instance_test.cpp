@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An opened device: its tiers, and what becomes of machines that say one thing and do another.
+#include <algorithm>
+#include <cstring>
+
 #include <gtest/gtest.h>
 
 #include "plugins/amd/tests/emulated/scene.hpp"
@@ -120,6 +123,36 @@ TEST(EmulatedInstance, ARuntimeThatHasNoMemoryLeftIsExhaustedWithItsCode) {
     });
     EXPECT_EQ(all.text.rfind(fmt::format("{} hbm0: hipMalloc", HBF_EXHAUSTED), 0), 0u) << all.text;
     EXPECT_NE(all.text.find("hipErrorOutOfMemory (2)"), std::string::npos) << all.text;
+}
+
+TEST(EmulatedInstance, NewMemoryIsClearedWhoeverHadItBefore) {
+    const Seen all = seen("mi300x", "reused-dirty", [] {
+        const auto instance = open_first(small(), sdk::Log());
+        const auto queue = instance->create_queue({});
+        std::string out;
+        for (const uint32_t tier : {0u, 1u, 2u}) { // the device's, its peer's, the host's
+            sdk::AllocRequest request;
+            request.size = 65536;
+            request.tier = tier;
+            const hbf_region fresh = instance->alloc(request).region;
+            request.tier = 2;
+            const hbf_region_info seen = instance->alloc(request);
+            hbf_command copy{};
+            copy.kind = HBF_COMMAND_COPY;
+            copy.u.copy = {seen.region, 0, fresh, 0, 65536, nullptr};
+            hbf_batch batch{};
+            batch.struct_size = sizeof batch;
+            batch.command_stride = sizeof copy;
+            batch.commands = &copy;
+            batch.command_count = 1;
+            std::memset(seen.address, 0x55, 65536);
+            (void)queue->wait(queue->submit(sdk::BatchView(batch)), 20'000'000'000);
+            const auto *const bytes = static_cast<const unsigned char *>(seen.address);
+            out += fmt::format("{} ", std::count(bytes, bytes + 65536, 0));
+        }
+        return out;
+    });
+    EXPECT_EQ(all.text, "65536 65536 65536 ");
 }
 
 TEST(EmulatedInstance, HealthReadsEccLinksAndTemperature) {
