@@ -5,10 +5,8 @@
 namespace hbf::emulated::hip {
 namespace {
 
-// A runtime that lies says it of all; what is written still goes nowhere then.
 bool said_to_reach(model::Device &from, model::Device &to) {
-    return machine().faults().on(model::Fault::peer_lies, from.index()) ||
-           machine().peer_advertised(from.index(), to.index());
+    return machine().peer_advertised(from.index(), to.index());
 }
 
 bool over_xgmi(model::Device &from, model::Device &to) {
