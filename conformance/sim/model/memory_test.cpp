@@ -100,6 +100,7 @@ TEST(ModelMemory, MappedByHand) {
     const uint32_t word = 77;
     EXPECT_EQ(memory.poke(range.address + 65536, &word, 4), Outcome::ok); // its memory lives on
     EXPECT_EQ(memory.unreserve(range.address, 4 * 65536), Outcome::busy);
+    EXPECT_EQ(memory.unmap(range.address + 65536, 65536), Outcome::invalid); // half of it
     EXPECT_EQ(memory.unmap(range.address + 65536, 2 * 65536), Outcome::ok);
     EXPECT_EQ(memory.usage(0).free, 63u << 20);
     EXPECT_EQ(memory.unreserve(range.address, 4 * 65536), Outcome::ok);

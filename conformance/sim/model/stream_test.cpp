@@ -233,6 +233,61 @@ TEST(ModelStream, KernelsRunAsTheirTwins) {
     EXPECT_EQ(machine->device(0).status(), Outcome::no_access);
 }
 
+TEST(ModelStream, ABoundaryIsWhereAKernelBeginsAndEnds) {
+    auto machine = make();
+    Memory &memory = machine->memory();
+    const uint64_t shared = memory.allocate_host(0, 4096, 0, 0, Coherence::boundary).address;
+    const uint64_t at = memory.allocate_device(0, 4096).address;
+    auto *const bytes = reinterpret_cast<uint8_t *>(shared); // NOLINT
+    const auto kernel = [&](uint64_t src, uint64_t dst) {
+        auto launch = std::make_unique<Launch>();
+        launch->kernel = find_kernel("copy");
+        launch->buffers[0] = {src, 64};
+        launch->buffers[1] = {dst, 64};
+        const uint64_t size = 64;
+        std::memcpy(launch->arguments.data(), &size, sizeof size);
+        EXPECT_EQ(machine->device(0).default_stream().launch(std::move(launch)), Outcome::ok);
+        EXPECT_EQ(machine->device(0).synchronize(), Outcome::ok);
+    };
+    for (const uint8_t value : {1, 2}) {
+        bytes[0] = value;
+        kernel(shared, at);
+        EXPECT_EQ(held(*machine, at, 1)[0], value);
+        kernel(at, shared + 2048);
+        EXPECT_EQ(bytes[2048], value);
+    }
+}
+
+TEST(ModelStream, WhatIsNotCheckedInTheCallIsFoundWhenItRuns) {
+    auto machine = make();
+    Stream &stream = *machine->create_stream(0, {});
+    const uint64_t src = machine->memory().allocate_device(0, 64).address,
+                   dst = machine->memory().allocate_device(0, 63).address;
+    stream.submit(Operation::copy(dst, src, 64));
+    EXPECT_EQ(stream.synchronize(), Outcome::out_of_range);
+}
+
+// What failed, what an event behind it says, and whether what comes after it ran.
+TEST(ModelStream, ErrorsGoAsFarAsTheContractSays) {
+    for (const bool all : {true, false}) {
+        auto machine = make("fail:count=1");
+        Contract contract;
+        contract.events_carry_errors = contract.stop_after_error = contract.sticky_errors = all;
+        machine->device(0).set_contract(contract);
+        Stream &stream = *machine->create_stream(0, {});
+        Event &event = *machine->create_event(EventKind::mark);
+        const uint64_t src = on_device(*machine, 0, numbered(64)), dst = machine->memory().allocate_device(0, 64).address;
+        stream.copy(dst, src, 64);
+        stream.record(event);
+        stream.copy(dst, src, 64);
+        EXPECT_EQ(stream.synchronize(), Outcome::failed);
+        EXPECT_EQ(event.query(), all ? Outcome::failed : Outcome::ok);
+        EXPECT_EQ(held(*machine, dst, 64) == numbered(64), !all);
+        EXPECT_EQ(stream.take_error(), Outcome::failed);
+        EXPECT_EQ(stream.query(), Outcome::ok); // not fatal: forgotten
+    }
+}
+
 TEST(ModelStream, FlagsAreSetByEitherSide) {
     auto machine = make();
     StreamOptions loose;
