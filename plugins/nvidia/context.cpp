@@ -21,12 +21,15 @@ bool wait_for(const Driver &cuda, cuda::Stream stream, uint64_t limit_ns, cuda::
 }
 
 Context::Context(const Driver &driver, const DeviceFacts &of) : cuda(driver), facts(of) {
+    // The words are made first: nothing that may fail stands between taking and keeping.
     const std::string who = fmt::format("device {} ({})", facts.ordinal, facts.name);
-    check(cuda, cuda.DevicePrimaryCtxRetain(&context, facts.device), "cuDevicePrimaryCtxRetain of " + who);
+    const std::string retain = "cuDevicePrimaryCtxRetain of " + who, push = "cuCtxPushCurrent of " + who;
+    const std::string create = "cuStreamCreate on " + who;
+    check(cuda, cuda.DevicePrimaryCtxRetain(&context, facts.device), retain);
     try {
         const Current current(*this);
-        check(cuda, current.code(), "cuCtxPushCurrent of " + who);
-        check(cuda, cuda.StreamCreate(&aside_, cuda::stream_non_blocking), "cuStreamCreate on " + who);
+        check(cuda, current.code(), push);
+        check(cuda, cuda.StreamCreate(&aside_, cuda::stream_non_blocking), create);
     } catch (...) {
         (void)cuda.DevicePrimaryCtxRelease(facts.device);
         throw;

@@ -43,7 +43,8 @@ cuda::Module KernelImages::load_image(const std::string &image, const std::strin
     const Current current(context_);
     check(context_.cuda, current.code(), "cuCtxPushCurrent");
     cuda::Module module = nullptr;
-    check(context_.cuda, context_.cuda.ModuleLoadData(&module, image.data()), fmt::format("cuModuleLoadData of {}", what));
+    const std::string loading = "cuModuleLoadData of " + what; // before it: nothing that fails may follow it
+    check(context_.cuda, context_.cuda.ModuleLoadData(&module, image.data()), loading);
     const std::lock_guard lock(mutex_);
     try {
         modules_.push_back(module);

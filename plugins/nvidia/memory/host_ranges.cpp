@@ -72,7 +72,8 @@ HostRange::HostRange(const Context &context, void *address, uint64_t size) {
         sdk::fail(HBF_BUSY, what + ": part of it is registered already, by a range of other bounds; register all of it at "
                                    "once, or end that one first");
     }
-    check(context.cuda, code, what + ": cuMemHostRegister");
+    if (code != cuda::success) // the words are made only now: nothing that may fail stands between taking and keeping
+        sdk::fail(error_status(code), fmt::format("{}: cuMemHostRegister: {}", what, error_text(context.cuda, code)));
     try {
         on_device_ = device_pointer(context, begin);
         Range range{begin + size, 1, &context.cuda, nullptr, context.facts.device};

@@ -32,7 +32,7 @@ constexpr bool same<A (*)(As...), B (*)(Bs...)> = alike<A, B> && (alike<As, Bs> 
 
 #define CHECK(name, since, parameters)                                                                                      \
     static_assert(same<decltype(own::Driver::name), PFN_cu##name##_v##since>, "cu" #name " is not as cudaTypedefs.h has "   \
-                                                                                         "it");
+                                                                              "it");
 HBF_CUDA_FUNCTIONS(CHECK)
 HBF_CUDA_OPTIONAL_FUNCTIONS(CHECK)
 #undef CHECK

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "hbf/abi/command.h"
 #include "kernels/device/catalogue.hpp"
@@ -48,6 +49,19 @@ cuda::Result take_bytes(int device, uint64_t bytes) {
     FakeDevice &of = one->devices.at(static_cast<size_t>(device));
     if (bytes > of.memory - of.used) return cuda::out_of_memory;
     of.used += bytes;
+    return cuda::success;
+}
+
+cuda::Result keep_block(cuda::Pointer *at, void *made, const Fake::Block &block) {
+    const auto address = reinterpret_cast<uint64_t>(made);
+    try {
+        one->blocks.emplace(address, block);
+    } catch (...) {
+        std::free(made);
+        if (block.home >= 0) one->devices.at(static_cast<size_t>(block.home)).used -= block.size;
+        throw;
+    }
+    *at = address;
     return cuda::success;
 }
 
@@ -105,7 +119,7 @@ cuda::Result can_access(int *can, cuda::Device, cuda::Device) {
 }
 cuda::Result retain(cuda::Context *out, cuda::Device device) {
     CALLED("cuDevicePrimaryCtxRetain", true);
-    ++one->retained[device];
+    ++one->retained[device]; // the first of a device takes memory, and then nothing is retained
     *out = context_of(device);
     return cuda::success;
 }
@@ -144,10 +158,9 @@ cuda::Result alloc(cuda::Pointer *at, size_t bytes) {
     NEEDS_CONTEXT();
     CALLED("cuMemAlloc", true);
     if (const cuda::Result code = take_bytes(current_device(), bytes); code != cuda::success) return code;
-    *at = reinterpret_cast<uint64_t>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-    std::memset(reinterpret_cast<void *>(*at), 0x77, bytes); // whoever had it before
-    one->blocks[*at] = {bytes, current_device()};
-    return cuda::success;
+    void *const made = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    std::memset(made, 0x77, bytes); // whoever had it before
+    return keep_block(at, made, {bytes, current_device()});
 }
 cuda::Result release_memory(cuda::Pointer at) {
     const auto found = one->blocks.find(at);
@@ -159,9 +172,7 @@ cuda::Result release_memory(cuda::Pointer at) {
 }
 cuda::Result reserve(cuda::Pointer *at, size_t size, size_t alignment, cuda::Pointer, unsigned long long) {
     CALLED("cuMemAddressReserve", true);
-    *at = reinterpret_cast<uint64_t>(std::aligned_alloc(std::max<size_t>(alignment, 2 << 20), size));
-    one->blocks[*at] = {size, -1, true};
-    return cuda::success;
+    return keep_block(at, std::aligned_alloc(std::max<size_t>(alignment, 2 << 20), size), {size, -1});
 }
 cuda::Result unreserve(cuda::Pointer at, size_t size) {
     const auto found = one->blocks.find(at);
@@ -174,10 +185,14 @@ cuda::Result create(cuda::Handle *handle, size_t size, const cuda::AllocationPro
     CALLED("cuMemCreate", true);
     if (size % (2 << 20) != 0 || prop->type != cuda::allocation_pinned || prop->location.type != cuda::location_device)
         return cuda::invalid_value;
-    if (const cuda::Result code = take_bytes(prop->location.id, size); code != cuda::success) return code;
-    *handle = one->next_handle++;
-    one->handles[*handle] = {prop->location.id, size};
-    return cuda::success;
+    const cuda::Handle made = one->next_handle++;
+    one->handles[made] = {prop->location.id, size};
+    const cuda::Result code = take_bytes(prop->location.id, size);
+    if (code == cuda::success)
+        *handle = made;
+    else
+        one->handles.erase(made);
+    return code;
 }
 cuda::Result release_handle(cuda::Handle handle) {
     const auto found = one->handles.find(handle);
@@ -332,6 +347,22 @@ cuda::Result reset_l2() {
     return called("cuCtxResetPersistingL2Cache");
 }
 
+// As C has it: no exception leaves; a fake that has no memory for its books says what a driver would.
+template <auto function>
+struct CFunction;
+template <class... Arguments, cuda::Result (*function)(Arguments...)>
+struct CFunction<function> {
+    static cuda::Result call(Arguments... arguments) {
+        try {
+            return function(arguments...);
+        } catch (const std::bad_alloc &) {
+            return cuda::out_of_memory;
+        }
+    }
+};
+template <auto function>
+constexpr auto c_function = &CFunction<function>::call;
+
 } // namespace
 
 Fake &fake() {
@@ -340,6 +371,7 @@ Fake &fake() {
 
 void new_fake() {
     one = std::make_unique<Fake>();
+    one->current.reserve(64); // what gives back allocates nothing
 }
 
 std::string Fake::left() {
@@ -360,58 +392,58 @@ std::string Fake::left() {
 Driver fake_driver() {
     Driver out;
     out.version = 12080;
-    out.Init = init;
-    out.GetErrorName = error_name;
-    out.GetErrorString = error_string;
-    out.DeviceGetCount = count;
-    out.DeviceGet = get;
-    out.DeviceGetName = name;
-    out.DeviceGetUuid = uuid;
-    out.DeviceTotalMem = total;
-    out.DeviceGetAttribute = attribute_of;
-    out.DeviceGetPCIBusId = pci;
-    out.DeviceCanAccessPeer = can_access;
-    out.DevicePrimaryCtxRetain = retain;
-    out.DevicePrimaryCtxRelease = release;
-    out.CtxPushCurrent = push;
-    out.CtxPopCurrent = pop;
-    out.CtxSetLimit = set_limit;
-    out.CtxGetLimit = get_limit;
-    out.MemGetInfo = info;
-    out.MemAlloc = alloc;
-    out.MemFree = release_memory;
-    out.MemAddressReserve = reserve;
-    out.MemAddressFree = unreserve;
-    out.MemCreate = create;
-    out.MemRelease = release_handle;
-    out.MemMap = map;
-    out.MemUnmap = unmap;
-    out.MemSetAccess = access;
-    out.MemGetAllocationGranularity = granularity;
-    out.MemHostRegister = host_register;
-    out.MemHostUnregister = host_unregister;
-    out.MemHostGetDevicePointer = device_pointer;
-    out.MemcpyAsync = copy;
-    out.MemsetD8Async = fill<unsigned char>;
-    out.MemsetD16Async = fill<unsigned short>;
-    out.MemsetD32Async = fill<unsigned>;
-    out.StreamCreate = stream_create;
-    out.StreamDestroy = stream_destroy;
-    out.StreamQuery = stream_ask;
-    out.StreamSynchronize = stream_ask;
-    out.StreamWaitEvent = stream_wait;
-    out.EventCreate = event_create;
-    out.EventRecord = event_record;
-    out.EventQuery = event_query;
-    out.EventDestroy = event_destroy;
-    out.ModuleLoadData = module_load;
-    out.ModuleUnload = module_unload;
-    out.ModuleGetFunction = module_function;
-    out.FuncGetAttribute = function_attribute;
-    out.LaunchKernel = launch;
-    out.MemcpyBatchAsync = copy_batch;
-    out.StreamSetAttribute = stream_attribute;
-    out.CtxResetPersistingL2Cache = reset_l2;
+    out.Init = c_function<init>;
+    out.GetErrorName = c_function<error_name>;
+    out.GetErrorString = c_function<error_string>;
+    out.DeviceGetCount = c_function<count>;
+    out.DeviceGet = c_function<get>;
+    out.DeviceGetName = c_function<name>;
+    out.DeviceGetUuid = c_function<uuid>;
+    out.DeviceTotalMem = c_function<total>;
+    out.DeviceGetAttribute = c_function<attribute_of>;
+    out.DeviceGetPCIBusId = c_function<pci>;
+    out.DeviceCanAccessPeer = c_function<can_access>;
+    out.DevicePrimaryCtxRetain = c_function<retain>;
+    out.DevicePrimaryCtxRelease = c_function<release>;
+    out.CtxPushCurrent = c_function<push>;
+    out.CtxPopCurrent = c_function<pop>;
+    out.CtxSetLimit = c_function<set_limit>;
+    out.CtxGetLimit = c_function<get_limit>;
+    out.MemGetInfo = c_function<info>;
+    out.MemAlloc = c_function<alloc>;
+    out.MemFree = c_function<release_memory>;
+    out.MemAddressReserve = c_function<reserve>;
+    out.MemAddressFree = c_function<unreserve>;
+    out.MemCreate = c_function<create>;
+    out.MemRelease = c_function<release_handle>;
+    out.MemMap = c_function<map>;
+    out.MemUnmap = c_function<unmap>;
+    out.MemSetAccess = c_function<access>;
+    out.MemGetAllocationGranularity = c_function<granularity>;
+    out.MemHostRegister = c_function<host_register>;
+    out.MemHostUnregister = c_function<host_unregister>;
+    out.MemHostGetDevicePointer = c_function<device_pointer>;
+    out.MemcpyAsync = c_function<copy>;
+    out.MemsetD8Async = c_function<fill<unsigned char>>;
+    out.MemsetD16Async = c_function<fill<unsigned short>>;
+    out.MemsetD32Async = c_function<fill<unsigned>>;
+    out.StreamCreate = c_function<stream_create>;
+    out.StreamDestroy = c_function<stream_destroy>;
+    out.StreamQuery = c_function<stream_ask>;
+    out.StreamSynchronize = c_function<stream_ask>;
+    out.StreamWaitEvent = c_function<stream_wait>;
+    out.EventCreate = c_function<event_create>;
+    out.EventRecord = c_function<event_record>;
+    out.EventQuery = c_function<event_query>;
+    out.EventDestroy = c_function<event_destroy>;
+    out.ModuleLoadData = c_function<module_load>;
+    out.ModuleUnload = c_function<module_unload>;
+    out.ModuleGetFunction = c_function<module_function>;
+    out.FuncGetAttribute = c_function<function_attribute>;
+    out.LaunchKernel = c_function<launch>;
+    out.MemcpyBatchAsync = c_function<copy_batch>;
+    out.StreamSetAttribute = c_function<stream_attribute>;
+    out.CtxResetPersistingL2Cache = c_function<reset_l2>;
     return out;
 }
 

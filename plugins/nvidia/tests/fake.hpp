@@ -35,7 +35,6 @@ struct Fake {
     struct Block {
         uint64_t size = 0;
         int home = -1; // device; -1: nothing mapped yet
-        bool reserved_only = false;
     };
     std::mutex mutex;
     std::vector<FakeDevice> devices = {FakeDevice{}};

@@ -3,6 +3,7 @@
 // several.
 #include <cstring>
 
+#include "core/fabric/testing/allocations.hpp"
 #include "plugins/nvidia/memory/tiers.hpp"
 #include "plugins/nvidia/tests/fake.hpp"
 
@@ -114,6 +115,36 @@ TEST_F(NvidiaMemory, WhereverTheDriverRunsOutNothingIsLost) {
             fake().fail_nth = 0;
         }
     }
+}
+
+// The host's memory: a string that cannot be made, after the driver has given something, loses it.
+TEST_F(NvidiaMemory, WhereverTheHostRunsOutNothingIsLost) {
+    make();
+    std::vector<char> memory(64);
+    const auto each = [&](const char *what, const auto &call) {
+        int nth = 1;
+        for (;; ++nth) {
+            testing::fail_allocation(static_cast<uint64_t>(nth));
+            try {
+                call();
+            } catch (const std::bad_alloc &) {
+            } catch (const sdk::Failure &) { // the fake's own books
+            }
+            const bool struck = testing::allocation_failed();
+            testing::fail_allocation(0);
+            if (!struck) break;
+            ASSERT_LT(nth, 200) << what;
+        }
+        EXPECT_GT(nth, 2) << what;
+    };
+    each("a context", [&] { (void)open(); });
+    each("a region of the device", [&] { (void)tiers->make(request(0, mebibyte)); });
+    each("a region of pinned memory", [&] { (void)tiers->make(request(1, mebibyte)); });
+    each("registered memory", [&] { (void)tiers->make_registered(memory.data(), memory.size()); });
+    EXPECT_TRUE(fake().registered.empty());
+    EXPECT_TRUE(fake().blocks.empty());
+    EXPECT_EQ(fake().live_streams, 1) << "the context's own";
+    EXPECT_EQ(fake().retained[0], 1);
 }
 
 TEST_F(NvidiaMemory, OthersMayHaveTakenTheDevicesMemory) {
