@@ -124,7 +124,7 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
         std::lock_guard lock(mutex);
         if (context == &primary(*context->device, context->ordinal)) return INVALID_CONTEXT;
         finish(*context);
-        context->end();
+        retire(context);
         if (current() == context) --stack.size;
         return SUCCESS;
     });

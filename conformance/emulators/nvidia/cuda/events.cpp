@@ -51,8 +51,10 @@ CUresult cuEventCreate(CUevent *out, unsigned int flags) {
         if (!out || (flags & ~unsigned{EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING | EVENT_INTERPROCESS}) != 0)
             return INVALID_VALUE;
         if ((flags & EVENT_INTERPROCESS) != 0) return NOT_SUPPORTED;
-        auto *const made = make<Event>(context, machine().create_event(model::EventKind::mark, flags), flags);
-        own(context, made);
+        model::Event *const mark = machine().create_event(model::EventKind::mark, flags);
+        Event *made = nullptr;
+        or_undo([&] { made = make<Event>(context, mark, flags); }, [&] { machine().destroy_event(mark); });
+        own(made);
         *out = made;
         return SUCCESS;
     });

@@ -46,15 +46,15 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback function, void *d
         if (!stream) return INVALID_HANDLE;
         if (!function || flags != 0) return INVALID_VALUE;
         model::Operation operation;
-        auto *const argument = new Callback{function, handle, data};
+        auto argument = std::make_unique<Callback>(Callback{function, handle, data});
         operation.kind = model::Operation::Kind::host_function;
         operation.function = run;
-        operation.argument = argument;
+        operation.argument = argument.get();
         operation.ended = end;
-        operation.ended_argument = argument;
-        if (stream->stream->submit(std::move(operation))) return SUCCESS;
-        delete argument;
-        return code(context.device->status());
+        operation.ended_argument = argument.get();
+        if (!stream->stream->submit(std::move(operation))) return code(context.device->status());
+        [[maybe_unused]] const Callback *const taken = argument.release(); // by its end
+        return SUCCESS;
     });
 }
 

@@ -18,11 +18,18 @@ std::optional<model::BlockInfo> pinned(const void *at) {
     return block;
 }
 
+// What the profile says of the device's view of host memory, but for a machine that lies of it.
+std::optional<model::Coherence> coherence(const Context &context) {
+    const bool lies = machine().faults().on(model::Fault::coherence_lies, context.device->index());
+    return lies ? std::optional(model::Coherence::software) : std::nullopt;
+}
+
 CUresult allocate(Call function, void **out, size_t size, unsigned int flags) {
     return in_context(function, [&](Context &context) -> CUresult {
         constexpr unsigned int known = HOSTALLOC_PORTABLE | HOSTALLOC_DEVICEMAP | HOSTALLOC_WRITECOMBINED;
         if (!out || size == 0 || (flags & ~known) != 0) return INVALID_VALUE;
-        const model::Allocation made = machine().memory().allocate_host(context.device->index(), size, 0, flags);
+        const model::Allocation made =
+            machine().memory().allocate_host(context.device->index(), size, 0, flags, coherence(context));
         if (made.outcome != model::Outcome::ok) return refusal(made.outcome);
         own_memory(context, made.address);
         *out = reinterpret_cast<void *>(made.address);
@@ -80,7 +87,8 @@ CUresult cuMemHostRegister_v2(void *at, size_t size, unsigned int flags) {
         if (!has(*context.device, HOST_REGISTER_SUPPORTED)) return NOT_SUPPORTED;
         if ((flags & HOSTREGISTER_IOMEMORY) != 0)
             return NOT_PERMITTED; // "if the memory is not MMIO space, or not permitted"
-        const model::Outcome outcome = machine().memory().register_host(context.device->index(), at, size, flags);
+        const model::Outcome outcome =
+            machine().memory().register_host(context.device->index(), at, size, flags, coherence(context));
         if (outcome == model::Outcome::busy) return HOST_MEMORY_ALREADY_REGISTERED;
         if (outcome != model::Outcome::ok) return refusal(outcome);
         own_memory(context, number(at), true);

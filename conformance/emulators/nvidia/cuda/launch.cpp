@@ -77,7 +77,7 @@ bool take(const kernels::device::Kernel &kernel, void **parameters, void **extra
 CUresult launch(Call call_of, CUfunction function, const Shape &shape, CUstream handle, void **parameters, void **extra) {
     return in_context(call_of, [&](Context &context) -> CUresult {
         Stream *const stream = stream_of(handle, context);
-        if (!stream || !valid(function) || !valid(function->module)) return INVALID_HANDLE;
+        if (!stream || !valid(function)) return INVALID_HANDLE;
         if (stream->context != &context) return INVALID_HANDLE; // of another context
         if (!fits(shape, *context.device) || (parameters && extra)) return INVALID_VALUE;
         const kernels::device::Kernel *const kernel = function->kernel;
@@ -95,8 +95,7 @@ CUresult launch(Call call_of, CUfunction function, const Shape &shape, CUstream 
 
 template <class Work>
 CUresult of_function(Call call_of, CUfunction function, Work &&work) {
-    return call(call_of,
-                [&]() -> CUresult { return valid(function) && valid(function->module) ? work(*function) : INVALID_HANDLE; });
+    return call(call_of, [&]() -> CUresult { return valid(function) ? work(*function) : INVALID_HANDLE; });
 }
 
 } // namespace

@@ -34,6 +34,13 @@ void write_log(const Options &options, const std::string &log) {
     *room = reinterpret_cast<void *>(filled);
 }
 
+bool end(Module &module) noexcept {
+    if (!module.is(Module::kind)) return false;
+    for (Function *const function : module.functions) retire(function);
+    module.functions = {};
+    return retire(&module);
+}
+
 int capability(model::Device &device) {
     return 10 * *attribute_of(device, COMPUTE_CAPABILITY_MAJOR) + *attribute_of(device, COMPUTE_CAPABILITY_MINOR);
 }
@@ -52,23 +59,27 @@ CUresult load(Call function, CUmodule *out, const void *bytes, const Options &op
         auto *const module = make<Module>();
         module->binary_version = image.binary_version;
         module->ptx_version = image.ptx_version;
-        for (const std::string &entry : image.entries)
-            module->functions.push_back(std::make_unique<Function>(*module, model::find_kernel(entry), entry));
+        const auto fill = [&] {
+            module->functions.reserve(image.entries.size());
+            for (const std::string &entry : image.entries)
+                module->functions.push_back(make<Function>(*module, model::find_kernel(entry), entry));
+        };
+        or_undo(fill, [&] { end(*module); });
         *out = module;
         return SUCCESS;
     });
 }
 
 CUresult unload(Call function, CUmodule module) {
-    return call(function, [&]() -> CUresult { return valid(module) && module->end() ? SUCCESS : INVALID_HANDLE; });
+    return call(function, [&]() -> CUresult { return valid(module) && end(*module) ? SUCCESS : INVALID_HANDLE; });
 }
 
 CUresult find(Call function, CUfunction *out, CUmodule module, const char *name) {
     return call(function, [&]() -> CUresult {
         if (!out || !name) return INVALID_VALUE;
         if (!valid(module)) return INVALID_HANDLE;
-        for (const auto &one : module->functions)
-            if (one->name == name) return give(out, one.get());
+        for (Function *const one : module->functions)
+            if (one->name == name) return give(out, one);
         return NOT_FOUND;
     });
 }

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <forward_list>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "conformance/emulators/nvidia/cuda/api.hpp"
@@ -65,7 +67,7 @@ struct Function;
 struct Module : Object {
     static constexpr uint32_t kind = 0x30;
     Module() : Object(kind) {}
-    std::vector<std::unique_ptr<Function>> functions;
+    std::vector<Function *> functions;
     int binary_version = 0, ptx_version = 0; // 90: sm_90; 0: not from PTX
 };
 
@@ -85,15 +87,77 @@ struct Pool : Object {
     std::atomic<uint64_t> release_threshold{0};
 };
 
-// Made and never given back.
+// Where the objects of a kind lie: in pieces that are never given back. The place of one that ended is taken again after a
+// few more have ended, as drivers do it; until then its handle is known to be stale.
+template <class T>
+class Store {
+public:
+    static Store &of_all() {
+        static auto &store = *new Store; // calls may come after exit() began
+        return store;
+    }
+
+    template <class... Arguments>
+    T *make(Arguments &&...arguments) {
+        std::lock_guard lock(mutex_);
+        if (dead_ > kept) {
+            Place *const place = first_;
+            first_ = place->next;
+            --dead_;
+            std::destroy_at(place->object());
+            return std::construct_at(place->object(), std::forward<Arguments>(arguments)...);
+        }
+        if (used_ == piece) {
+            pieces_.push_front(std::make_unique<Place[]>(piece));
+            used_ = 0;
+        }
+        return std::construct_at(pieces_.front()[used_++].object(), std::forward<Arguments>(arguments)...);
+    }
+
+    void give_back(T *object) noexcept { // it has ended
+        auto *const place = reinterpret_cast<Place *>(object);
+        std::lock_guard lock(mutex_);
+        place->next = nullptr;
+        (dead_++ ? last_->next : first_) = place;
+        last_ = place;
+    }
+
+private:
+    static constexpr size_t piece = 64, kept = 16;
+    struct Place {
+        T *object() { return reinterpret_cast<T *>(bytes); }
+        alignas(T) std::byte bytes[sizeof(T)];
+        Place *next;
+    };
+
+    std::mutex mutex_;
+    std::forward_list<std::unique_ptr<Place[]>> pieces_;
+    size_t used_ = piece, dead_ = 0;
+    Place *first_ = nullptr, *last_ = nullptr; // of those that ended
+};
+
 template <class T, class... Arguments>
 T *make(Arguments &&...arguments) {
-    static std::mutex mutex;
-    static auto &all = *new std::vector<std::unique_ptr<T>>;
-    auto object = std::make_unique<T>(std::forward<Arguments>(arguments)...);
-    std::lock_guard lock(mutex);
-    all.push_back(std::move(object));
-    return all.back().get();
+    return Store<T>::of_all().make(std::forward<Arguments>(arguments)...);
+}
+
+// False: it had ended before.
+template <class T>
+bool retire(T *object) noexcept {
+    if (!object->end()) return false;
+    Store<T>::of_all().give_back(object);
+    return true;
+}
+
+// Does what may find no memory; then what undoes the step before it.
+template <class Work, class Undo>
+void or_undo(Work &&work, Undo &&undo) {
+    try {
+        work();
+    } catch (...) {
+        undo();
+        throw;
+    }
 }
 
 template <class T>

@@ -25,6 +25,13 @@ Books &books() {
     return books;
 }
 
+void give_back(const std::pair<uint64_t, Memory> &memory) {
+    if (memory.second.registered)
+        machine().memory().unregister_host(reinterpret_cast<void *>(memory.first));
+    else
+        machine().memory().free(memory.first);
+}
+
 template <class T>
 std::vector<T *> taken(std::vector<T *> &from, const Context &context) {
     std::vector<T *> of_it;
@@ -43,8 +50,11 @@ void forget(std::vector<T *> &from, T *one) {
 } // namespace
 
 void own_memory(Context &context, uint64_t address, bool registered) {
-    std::lock_guard lock(books().mutex);
-    books().memory[address] = {&context, registered};
+    const auto note = [&] {
+        std::lock_guard lock(books().mutex);
+        books().memory[address] = {&context, registered};
+    };
+    or_undo(note, [&] { give_back({address, {&context, registered}}); });
 }
 
 void disown_memory(uint64_t address) {
@@ -58,26 +68,34 @@ Context *owner_of_memory(uint64_t address) {
     return at == books().memory.end() ? nullptr : at->second.context;
 }
 
-void own(Context &, Stream *stream) {
-    std::lock_guard lock(books().mutex);
-    books().streams.push_back(stream);
+void own(Stream *stream) {
+    const auto note = [&] {
+        std::lock_guard lock(books().mutex);
+        books().streams.push_back(stream);
+    };
+    or_undo(note, [&] { destroy(stream); });
 }
 
-void own(Context &, Event *event) {
-    std::lock_guard lock(books().mutex);
-    books().events.push_back(event);
+void own(Event *event) {
+    const auto note = [&] {
+        std::lock_guard lock(books().mutex);
+        books().events.push_back(event);
+    };
+    or_undo(note, [&] { destroy(event); });
 }
 
 void destroy(Stream *stream) {
-    if (!stream->end()) return;
+    model::Stream *const of = stream->stream;
+    if (!retire(stream)) return;
     forget(books().streams, stream);
-    machine().destroy_stream(stream->stream);
+    machine().destroy_stream(of);
 }
 
 void destroy(Event *event) {
-    if (!event->end()) return;
+    model::Event *const of = event->event;
+    if (!retire(event)) return;
     forget(books().events, event);
-    machine().destroy_event(event->event);
+    machine().destroy_event(of);
 }
 
 void release_all_of(Context &context) {
@@ -94,12 +112,7 @@ void release_all_of(Context &context) {
     }
     for (Stream *const stream : streams) destroy(stream);
     for (Event *const event : events) destroy(event);
-    for (const auto &[address, of] : memory) {
-        if (of.registered)
-            machine().memory().unregister_host(reinterpret_cast<void *>(address));
-        else
-            machine().memory().free(address);
-    }
+    for (const auto &one : memory) give_back(one);
 }
 
 CUresult done(Context &context, model::Outcome outcome) {

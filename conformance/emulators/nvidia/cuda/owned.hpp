@@ -7,11 +7,12 @@
 
 namespace hbf::emulated::cuda {
 
+// Where there is no memory to note it in, it is given back or destroyed: throws std::bad_alloc.
 void own_memory(Context &context, uint64_t address, bool registered = false);
 void disown_memory(uint64_t address);
 Context *owner_of_memory(uint64_t address); // by where it begins; nullptr: none
-void own(Context &context, Stream *stream);
-void own(Context &context, Event *event);
+void own(Stream *stream);
+void own(Event *event);
 void destroy(Stream *stream); // returns at once
 void destroy(Event *event);
 void release_all_of(Context &context);

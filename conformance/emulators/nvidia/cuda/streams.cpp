@@ -44,9 +44,11 @@ CUresult create(Call function, CUstream *out, unsigned int flags, int priority) 
         options.priority = std::min(std::max(priority, greatest_priority), least_priority);
         model::Stream *const stream = machine().create_stream(context.device->index(), options);
         if (!stream) return code(context.device->status());
-        auto *const made = make<Stream>(context, stream, flags, options.priority);
+        Stream *made = nullptr;
+        or_undo([&] { made = make<Stream>(context, stream, flags, options.priority); },
+                [&] { machine().destroy_stream(stream); });
         made->id = next_id();
-        own(context, made);
+        own(made);
         *out = made;
         return SUCCESS;
     });
@@ -54,14 +56,19 @@ CUresult create(Call function, CUstream *out, unsigned int flags, int priority) 
 
 // "The per-thread default stream is an implicit stream local to both the thread and the CUcontext"; it is a blocking one.
 Stream *of_this_thread(Context &context) {
-    thread_local std::map<Context *, Stream *> streams;
-    Stream *&stream = streams[&context];
-    if (stream && stream->is(Stream::kind)) return stream;
+    struct Own {
+        Stream *stream = nullptr;
+        unsigned long long id = 0;
+    };
+    thread_local std::map<Context *, Own> streams;
+    Own &own_one = streams[&context];
+    Stream *&stream = own_one.stream;
+    if (stream && stream->is(Stream::kind) && stream->id == own_one.id) return stream;
     model::Stream *const made = machine().create_stream(context.device->index(), {});
     if (!made) return nullptr;
-    stream = make<Stream>(context, made, 0u, 0);
-    stream->id = next_id();
-    own(context, stream);
+    or_undo([&] { stream = make<Stream>(context, made, 0u, 0); }, [&] { machine().destroy_stream(made); });
+    own_one.id = stream->id = next_id();
+    own(stream);
     return stream;
 }
 

@@ -59,8 +59,11 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t size, const CUmem
         if (const CUresult broken = code(device->status())) return broken;
         const model::Allocation made = machine().memory().create_physical(device->index(), size);
         if (made.outcome != model::Outcome::ok) return refusal(made.outcome);
-        std::lock_guard lock(mutex);
-        physical()[made.address] = {*prop};
+        const auto note = [&] {
+            std::lock_guard lock(mutex);
+            physical()[made.address] = {*prop};
+        };
+        or_undo(note, [&] { machine().memory().release_physical(made.address); });
         *out = made.address;
         return SUCCESS;
     });

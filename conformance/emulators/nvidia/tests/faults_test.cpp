@@ -5,9 +5,16 @@
 #include <sstream>
 
 #include "conformance/emulators/nvidia/tests/machine.hpp"
+#include "conformance/sim/model/machine.hpp"
 
 namespace hbf::emulated::cuda::test {
 namespace {
+
+int machine_byte(CUdeviceptr at) { // past all runtimes
+    uint8_t byte = 0;
+    model::machine()->memory().peek(at, &byte, 1);
+    return byte;
+}
 
 extern "C" CUresult cuArrayDestroy(void *array); // of those that are exported and not emulated
 
@@ -71,6 +78,13 @@ TEST(CudaFaults, OfMemoryAndPeers) {
                            int value = 0;
                            EXPECT_EQ(cuDeviceGetAttribute(&value, PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 0), SUCCESS);
                            EXPECT_EQ(value, 1);
+                           Pinned host(4096), back(4096);
+                           std::memset(host.bytes, 1, 4096);
+                           const CUdeviceptr at = device_memory(4096);
+                           EXPECT_EQ(cuMemcpyHtoD_v2(at, host.bytes, 4096), SUCCESS);
+                           std::memset(host.bytes, 2, 4096); // the device has its own copy of these lines
+                           EXPECT_EQ(cuMemcpyHtoD_v2(at, host.bytes, 4096), SUCCESS);
+                           EXPECT_EQ(machine_byte(at), 1);
                        }),
               0);
     EXPECT_EQ(in_child("peer-drops-writes",
