@@ -2,6 +2,7 @@
 #include "plugins/nvidia/kernels/loader.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -103,6 +104,9 @@ stream::LoadedKernel KernelImages::function_of(cuda::Module module, const device
     out.origin = std::move(origin);
     // A multiprocessor holds at least one block, and an idle device spreads them over all of them.
     out.concurrent_groups = static_cast<uint32_t>(std::max(context_.facts.multiprocessors, 1));
+    // An emulated one runs them on this machine's CPUs, however many multiprocessors it is said to have.
+    if (context_.facts.emulated())
+        out.concurrent_groups = std::clamp(std::thread::hardware_concurrency(), 1u, out.concurrent_groups);
     return out;
 }
 
