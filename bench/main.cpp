@@ -38,6 +38,9 @@ int run_table(const Options &options) {
 #ifdef HBF_BENCH_OPENCL
     bench::opencl_rows(settings, rows);
 #endif
+#ifdef HBF_BENCH_NVIDIA
+    bench::nvidia_rows(settings, rows);
+#endif
     bench::storage_rows(settings, *system, rows);
     clear_progress();
     if (rows.empty()) {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the OpenCL plugin adds to a batch: the same copies through the plugin's own tables, and by hand with what OpenCL has
 // for them. The driver's work is in both. Bursts, so that the driver's threads are woken once for many.
-#include <algorithm>
-#include <array>
-#include <cstring>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "bench/allocations.hpp"
+#include "bench/by_plugin.hpp"
 #include "bench/rows.hpp"
-#include "conformance/measure/clock.hpp"
-#include "hbf/abi.h"
 #include "hbf/sdk/failure.hpp"
 #include "hbf/selection.hpp"
 #include "plugins/opencl/context.hpp"
@@ -20,68 +15,6 @@
 
 namespace hbf::bench {
 namespace {
-
-using measure::Clock;
-using measure::seconds_between;
-
-constexpr uint64_t bytes = 4096, burst = 32, bursts = 64;
-
-void require(hbf_status status, const hbf_error &error, const char *what) {
-    if (status != HBF_OK) throw std::runtime_error(fmt::format("{}: {}", what, error.message ? error.message : ""));
-}
-
-// The plugin's device as a host has it: by the C tables alone.
-class ByPlugin {
-public:
-    ByPlugin(const hbf_plugin &plugin, const char *device) : plugin_(plugin) {
-        hbf_create_in in{};
-        in.struct_size = sizeof in;
-        in.device_id = {device, std::strlen(device)};
-        require(plugin.create(&in, &instance_, &error_), error_, "create");
-        tiers_ = static_cast<const hbf_tier_ext *>(plugin.get_extension(instance_, text(HBF_EXT_TIER)));
-        queues_ = static_cast<const hbf_queue_ext *>(plugin.get_extension(instance_, text(HBF_EXT_QUEUE)));
-        hbf_queue_desc desc{};
-        desc.struct_size = sizeof desc;
-        require(queues_->create(instance_, &desc, &queue_, &error_), error_, "create queue");
-        command_.kind = HBF_COMMAND_COPY;
-        command_.u.copy = {allocate(), 0, allocate(), 0, bytes, nullptr};
-    }
-    ~ByPlugin() { plugin_.destroy(instance_); }
-    ByPlugin(const ByPlugin &) = delete;
-    ByPlugin &operator=(const ByPlugin &) = delete;
-
-    void run_burst() {
-        const hbf_batch batch{sizeof batch, sizeof command_, &command_, 1};
-        hbf_progress progress{};
-        progress.struct_size = sizeof progress;
-        uint64_t last = 0;
-        for (uint64_t i = 0; i < burst; ++i) require(queues_->submit(queue_, &batch, &last, &error_), error_, "submit");
-        require(queues_->wait(queue_, last, UINT64_MAX, &error_), error_, "wait");
-        if (queues_->poll(queue_, &progress) != HBF_OK || progress.completed != last || progress.failed != 0)
-            throw std::runtime_error("a copy through the OpenCL plugin failed");
-    }
-
-private:
-    static hbf_string text(const char *of) { return {of, std::strlen(of)}; }
-    hbf_region allocate() {
-        hbf_alloc_desc desc{};
-        desc.struct_size = sizeof desc;
-        desc.size = bytes;
-        hbf_region_info info{};
-        info.struct_size = sizeof info;
-        require(tiers_->alloc(instance_, &desc, &info, &error_), error_, "allocate");
-        return info.region;
-    }
-
-    const hbf_plugin &plugin_;
-    char message_[256] = {};
-    hbf_error error_{sizeof(hbf_error), 0, message_, sizeof message_, 0, 0, 0};
-    hbf_instance *instance_ = nullptr;
-    const hbf_tier_ext *tiers_ = nullptr;
-    const hbf_queue_ext *queues_ = nullptr;
-    hbf_queue *queue_ = nullptr;
-    hbf_command command_{};
-};
 
 // Each copy with an event, handed over at once, and looked at for how it ended.
 class ByHand {
@@ -94,7 +27,7 @@ public:
         const opencl::Functions &cl = context_.cl;
         cl_event events[burst];
         for (cl_event &event : events) {
-            opencl::check(cl.EnqueueCopyBuffer(queue_.get(), from_.get(), to_.get(), 0, 0, bytes, 0, nullptr, &event),
+            opencl::check(cl.EnqueueCopyBuffer(queue_.get(), from_.get(), to_.get(), 0, 0, copy_bytes, 0, nullptr, &event),
                           "copy");
             opencl::check(cl.Flush(queue_.get()), "flush");
         }
@@ -111,7 +44,8 @@ public:
 private:
     opencl::OwnedBuffer buffer() {
         cl_int code = CL_SUCCESS;
-        opencl::OwnedBuffer made(context_.cl.CreateBuffer(context_.context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code));
+        opencl::OwnedBuffer made(
+            context_.cl.CreateBuffer(context_.context.get(), CL_MEM_READ_WRITE, copy_bytes, nullptr, &code));
         opencl::check(code, "buffer");
         return made;
     }
@@ -120,31 +54,6 @@ private:
     opencl::OwnedQueue queue_;
     opencl::OwnedBuffer from_, to_;
 };
-
-// Of a batch, in the median burst: most are not interrupted.
-template <class Side>
-double nanoseconds(Side &side) {
-    std::array<double, bursts> taken;
-    for (double &one : taken) {
-        const auto begin = Clock::now();
-        side.run_burst();
-        one = seconds_between(begin, Clock::now()) / burst * 1e9;
-    }
-    std::nth_element(taken.begin(), taken.begin() + bursts / 2, taken.end());
-    return taken[bursts / 2];
-}
-
-// Of a batch, in the burst with fewest: now and then a driver, on either side, needs an event more than it has at hand.
-template <class Side>
-double allocations_of(Side &side) {
-    uint64_t fewest = UINT64_MAX;
-    for (uint64_t i = 0; i < bursts; ++i) {
-        const auto before = allocations_of_thread();
-        side.run_burst();
-        fewest = std::min(fewest, allocations_of_thread() - before);
-    }
-    return static_cast<double>(fewest) / burst;
-}
 
 // Pinned: where PoCL is all there is, it serves by no other way.
 Result<Selection> select_plugin() {
@@ -160,7 +69,7 @@ void measure_rows(const Settings &settings, const hbf_plugin &plugin, Row &time,
     ByHand theirs(opencl::open_device(opencl::library(), all.devices.front(), all));
     (void)allocations_of(ours), (void)allocations_of(theirs); // warm
     const std::string note = fmt::format("{}; {} copies of {} bytes in bursts of {}, all in flight at once",
-                                         all.devices.front().info.name, burst * bursts, bytes, burst);
+                                         all.devices.front().info.name, burst * bursts, copy_bytes, burst);
     if (settings.wants(time.name)) {
         settings.tell(time.name);
         auto figures = interleave(settings, {[&] { return nanoseconds(ours); }, [&] { return nanoseconds(theirs); }});

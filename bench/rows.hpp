@@ -17,6 +17,7 @@ void scan_rows(const Settings &settings, System &system, std::vector<Row> &rows)
 void attention_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void submit_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void opencl_rows(const Settings &settings, std::vector<Row> &rows); // where the plugin is built
+void nvidia_rows(const Settings &settings, std::vector<Row> &rows); // likewise, over the emulated driver
 void storage_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 
 } // namespace hbf::bench
