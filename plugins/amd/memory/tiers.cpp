@@ -61,13 +61,14 @@ struct HipRegion final : stream::Region {
 
 } // namespace
 
-Tiers::Tiers(int device, std::vector<Tier> tiers, const sdk::Log &log)
-    : device_(device), tiers_(std::move(tiers)), aside_(device), used_(tiers_.size()) {
-    for (Tier &tier : tiers_) {
+Tiers::Tiers(int device, std::vector<Tier> tiers, const sdk::Log &log) : device_(device), aside_(device) {
+    for (Tier &tier : tiers) {
+        if (!try_out(tier, log)) continue;
         has_cxl_ |= tier.sort == Sort::cxl;
-        verify(tier, log);
         log.info(fmt::format("tier {}: {}", tier.name, tier.detail));
+        tiers_.push_back(std::move(tier));
     }
+    used_.resize(tiers_.size());
 }
 
 std::unique_ptr<Block> Tiers::block(const Tier &tier, uint64_t size) const {
@@ -81,9 +82,23 @@ std::unique_ptr<Block> Tiers::block(const Tier &tier, uint64_t size) const {
     }
 }
 
-void Tiers::verify(Tier &tier, const sdk::Log &log) {
-    const std::unique_ptr<Block> tried = block(tier, granule);
-    const Verified verified = verify_class(tried->at(), granule, tier.coherence);
+bool Tiers::try_out(const Tier &tier, const sdk::Log &log) {
+    std::unique_ptr<Block> tried;
+    try {
+        tried = block(tier, granule);
+    } catch (const sdk::Failure &failure) {
+        const std::string what = fmt::format("{}: {}", tier.name, failure.message);
+        if (failure.status == HBF_DEVICE_LOST || (tier.sort != Sort::cxl && tier.sort != Sort::peer))
+            sdk::fail(failure.status, what);
+        log.warning(what + "; the tier is left out");
+        return false;
+    }
+    verify(tier, tried->at(), log);
+    return true;
+}
+
+void Tiers::verify(const Tier &tier, const std::byte *at, const sdk::Log &log) {
+    const Verified verified = verify_class(at, granule, tier.coherence);
     if (verified.is == Verified::Is::otherwise)
         sdk::fail(HBF_UNSUPPORTED,
                   fmt::format("{}: {} memory was asked for, and {}: what the device and the CPUs write there would not be "

@@ -17,8 +17,9 @@ namespace hbf::amd {
 
 class Tiers {
 public:
-    // Tries a small block of each coherence class first: throws UNSUPPORTED where the runtime says that it is another one
-    // than was asked for. Running on under the wrong one is the worst failure there is.
+    // Tries a small block of each tier first: throws UNSUPPORTED where the runtime says that its coherence class is another
+    // one than was asked for. Running on under the wrong one is the worst failure there is. A tier of CXL or a peer's memory
+    // that has not even a small block is left out, with a warning.
     Tiers(int device, std::vector<Tier> tiers, const sdk::Log &log);
 
     uint32_t count() const { return static_cast<uint32_t>(tiers_.size()); }
@@ -34,7 +35,8 @@ public:
 private:
     std::unique_ptr<Block> block(const Tier &tier, uint64_t size) const;
     void check_request(const Tier &tier, const sdk::AllocRequest &request) const;
-    void verify(Tier &tier, const sdk::Log &log);
+    bool try_out(const Tier &tier, const sdk::Log &log);
+    void verify(const Tier &tier, const std::byte *at, const sdk::Log &log);
     uint64_t free_of(const Tier &tier) const; // bytes, as the runtime says; UINT64_MAX: it does not
 
     const int device_;

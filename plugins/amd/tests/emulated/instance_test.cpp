@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/host/machine_fixture.hpp"
 #include "plugins/amd/tests/emulated/scene.hpp"
 
 namespace hbf::amd {
@@ -50,6 +51,53 @@ TEST(EmulatedInstance, APeerThatDropsStoresOfKernelsIsForCopiesOnly) {
     });
     EXPECT_EQ(first_line(all), fmt::format("peer1 {} degraded", HBF_ACCESS_DMA)) << all.text;
     EXPECT_NE(all.text.find("not for kernels"), std::string::npos) << all.text;
+}
+
+// The machine of profiles/mi300x.toml with its pool, as its kernel would show it.
+void show_pool(test::FakeMachine &machine) {
+    machine.two_sockets_with_cxl();
+    for (const char *address : {"0000:05:00.0", "0000:85:00.0"})
+        machine.pci({.address = address, .vendor = "0x1002", .device = "0x74a1", .class_code = "0x120000"});
+}
+
+TEST(EmulatedInstance, ThePoolOfCxlMemoryComesFirstAndSaysHowItIsPlaced) {
+    test::FakeMachine machine;
+    show_pool(machine);
+    const Seen all = seen("mi300x", "", [&] {
+        Logged logged;
+        const auto instance = open_first(small(), logged.log(), machine.root());
+        hbf_tier_info hbm{}, pool{};
+        hbf_domain_info domain{};
+        instance->describe_tier(0, hbm);
+        instance->describe_tier(1, pool);
+        instance->coherence()->describe(pool.coherence_domain, domain);
+        sdk::AllocRequest request;
+        request.tier = 1;
+        request.size = 1 << 20;
+        const hbf_region_info region = instance->alloc(request);
+        static_cast<char *>(region.address)[0] = 1;
+        instance->free(region.region);
+        return fmt::format("{}\n{} {} {} {}\n{}\n{}", tier_names(*instance), hbm.extended_by, pool.media,
+                           pool.flags & HBF_TIER_FLAG_DEGRADED ? "degraded" : "", domain.name, pool.detail, logged.text);
+    });
+    EXPECT_EQ(all.text.rfind(fmt::format("hbm0 cxl2 peer1 hbf0\n1 {} degraded cxl\n", HBF_MEDIA_CXL), 0), 0u) << all.text;
+    EXPECT_NE(all.text.find("pages are not bound to the node: the machine below"), std::string::npos) << all.text;
+    EXPECT_EQ(all.text.find("there is no CXL memory"), std::string::npos) << all.text;
+}
+
+TEST(EmulatedInstance, APoolThatCannotBeRegisteredIsLeftOutAndTheDeviceServes) {
+    test::FakeMachine machine;
+    show_pool(machine);
+    // The probe of the peer takes pinned memory first.
+    AmdOptions options = small();
+    options.peers = false;
+    const Seen all = seen("mi300x", "oom-host:after=0,count=1", [&] {
+        Logged logged;
+        return tier_names(*open_first(options, logged.log(), machine.root())) + "\n" + logged.text;
+    });
+    EXPECT_EQ(first_line(all), "hbm0 hbf0") << all.text;
+    EXPECT_NE(all.text.find("cxl2: hipHostRegister"), std::string::npos) << all.text;
+    EXPECT_NE(all.text.find("the tier is left out"), std::string::npos) << all.text;
 }
 
 TEST(EmulatedInstance, WithoutPeersThereIsNone) {

@@ -54,10 +54,11 @@ struct Logged {
     sdk::Log log() const { return sdk::Log(&services); }
 };
 
-inline std::unique_ptr<AmdInstance> open_first(const AmdOptions &options, const sdk::Log &log) {
-    const Survey all = survey("");
+inline std::unique_ptr<AmdInstance> open_first(const AmdOptions &options, const sdk::Log &log,
+                                               const std::string &root = "") {
+    const Survey all = survey(root);
     const Found &first = all.devices.front();
-    return std::make_unique<AmdInstance>(open_device(first, all), first, all, options, "", log);
+    return std::make_unique<AmdInstance>(open_device(first, all), first, all, options, root, log);
 }
 
 // What is small enough for every machine that runs tests.
