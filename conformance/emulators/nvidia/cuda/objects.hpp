@@ -97,6 +97,12 @@ public:
         return store;
     }
 
+    // The first piece, which is one for most programs: so that what makes an object later seldom needs memory of its own.
+    void prepare() {
+        std::lock_guard lock(mutex_);
+        if (pieces_.empty()) grow();
+    }
+
     template <class... Arguments>
     T *make(Arguments &&...arguments) {
         std::lock_guard lock(mutex_);
@@ -107,10 +113,7 @@ public:
             std::destroy_at(place->object());
             return std::construct_at(place->object(), std::forward<Arguments>(arguments)...);
         }
-        if (used_ == piece) {
-            pieces_.push_front(std::make_unique<Place[]>(piece));
-            used_ = 0;
-        }
+        if (used_ == piece) grow();
         return std::construct_at(pieces_.front()[used_++].object(), std::forward<Arguments>(arguments)...);
     }
 
@@ -123,12 +126,16 @@ public:
     }
 
 private:
-    static constexpr size_t piece = 64, kept = 16;
+    static constexpr size_t piece = 1024, kept = 16;
     struct Place {
         T *object() { return reinterpret_cast<T *>(bytes); }
         alignas(T) std::byte bytes[sizeof(T)];
         Place *next;
     };
+    void grow() {
+        pieces_.push_front(std::make_unique_for_overwrite<Place[]>(piece));
+        used_ = 0;
+    }
 
     std::mutex mutex_;
     std::forward_list<std::unique_ptr<Place[]>> pieces_;

@@ -49,6 +49,12 @@ void forget(std::vector<T *> &from, T *one) {
 
 } // namespace
 
+void prepare_books() {
+    std::lock_guard lock(books().mutex);
+    books().streams.reserve(1024);
+    books().events.reserve(16384);
+}
+
 void own_memory(Context &context, uint64_t address, bool registered) {
     const auto note = [&] {
         std::lock_guard lock(books().mutex);

@@ -7,6 +7,7 @@
 
 namespace hbf::emulated::cuda {
 
+void prepare_books(); // room for what most programs own
 // Where there is no memory to note it in, it is given back or destroyed: throws std::bad_alloc.
 void own_memory(Context &context, uint64_t address, bool registered = false);
 void disown_memory(uint64_t address);

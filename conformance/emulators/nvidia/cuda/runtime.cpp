@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "conformance/emulators/nvidia/cuda/owned.hpp"
 #include "conformance/emulators/nvidia/visible.hpp"
 
 namespace hbf::emulated::cuda {
@@ -75,6 +76,12 @@ CUresult initialize(unsigned int flags) noexcept {
         if (made->devices.empty()) return NO_DEVICE;
         for (const int device : machine->devices_of("nvidia"))
             machine->device(device).set_contract(contract(*machine, machine->faults()));
+        Store<Context>::of_all().prepare();
+        Store<Stream>::of_all().prepare();
+        Store<Event>::of_all().prepare();
+        Store<Module>::of_all().prepare();
+        Store<Function>::of_all().prepare();
+        prepare_books();
         runtime.store(made.release(), std::memory_order_release);
     } catch (const std::bad_alloc &) {
         return OUT_OF_MEMORY;
