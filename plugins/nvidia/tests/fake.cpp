@@ -66,7 +66,7 @@ cuda::Result keep_block(cuda::Pointer *at, void *made, const Fake::Block &block)
 }
 
 #define CALLED(name, ...)                                                                                                   \
-    if (const cuda::Result code = called(name, ##__VA_ARGS__); code != cuda::success) return code
+    if (const cuda::Result code = called(name __VA_OPT__(, ) __VA_ARGS__); code != cuda::success) return code
 #define NEEDS_CONTEXT()                                                                                                     \
     if (one->current.empty()) return 201 // CUDA_ERROR_INVALID_CONTEXT
 
