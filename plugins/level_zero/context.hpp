@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// One device in use: its context, and the events of all its queues.
+#pragma once
+
+#include "plugins/level_zero/discovery.hpp"
+#include "plugins/level_zero/queue/shots.hpp"
+
+namespace hbf::level_zero {
+
+struct OwnedContext {
+    const Functions &ze;
+    ze::Context handle = nullptr;
+
+    OwnedContext(const Functions &functions, ze::Driver driver);
+    ~OwnedContext();
+    OwnedContext(const OwnedContext &) = delete;
+    OwnedContext &operator=(const OwnedContext &) = delete;
+};
+
+struct Context {
+    const Functions &ze;
+    const ze::Driver driver;
+    const ze::Device device;
+    const DeviceFacts facts;
+    OwnedContext context;
+    ShotStore shots; // ends first
+
+    Context(const Functions &functions, const Opened &opened);
+
+    // An immediate command list of a group of queues; for one thread at a time.
+    ze::List make_list(uint32_t group, std::string_view what) const;
+    void zero(void *at, uint64_t size); // throws; done when it returns
+};
+
+} // namespace hbf::level_zero
