@@ -13,7 +13,6 @@ namespace hbf::level_zero {
 namespace {
 
 constexpr uint64_t granule = 65536, line = 64, most_alignment = 2 << 20;
-constexpr uint32_t device_tier = 0;
 
 uint64_t share(uint64_t bytes, uint64_t sixtyfourths) {
     return std::max(bytes / 64 * sixtyfourths / granule * granule, granule);
