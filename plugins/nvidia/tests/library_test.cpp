@@ -31,11 +31,11 @@ TEST_P(BadLibraries, AreRefusedWithTheReason) {
 INSTANTIATE_TEST_SUITE_P(
     All, BadLibraries,
     ::testing::Values(BadLibrary{"/nowhere/libcuda.so.1", "driver_absent: ", "/nowhere/libcuda.so.1", HBF_UNAVAILABLE},
-                      BadLibrary{HBF_BAD_CUDA "1.so", "driver_stub: ", "stub", HBF_UNAVAILABLE},
-                      BadLibrary{HBF_BAD_CUDA "2.so", "driver_too_old: ", "CUDA 11.8, 12.0 is the least", HBF_UNSUPPORTED},
-                      BadLibrary{HBF_BAD_CUDA "3.so", "driver_too_old: ", "-5", HBF_UNSUPPORTED},
-                      BadLibrary{HBF_BAD_CUDA "4.so", "driver_too_old: ", "cuGetProcAddress_v2", HBF_UNSUPPORTED},
-                      BadLibrary{HBF_BAD_CUDA "5.so", "driver_too_old: ", "cuMemMap", HBF_UNSUPPORTED}));
+                      BadLibrary{HBF_BAD_CUDA "1.stub", "driver_stub: ", "stub", HBF_UNAVAILABLE},
+                      BadLibrary{HBF_BAD_CUDA "2.stub", "driver_too_old: ", "CUDA 11.8, 12.0 is the least", HBF_UNSUPPORTED},
+                      BadLibrary{HBF_BAD_CUDA "3.stub", "driver_too_old: ", "-5", HBF_UNSUPPORTED},
+                      BadLibrary{HBF_BAD_CUDA "4.stub", "driver_too_old: ", "cuGetProcAddress_v2", HBF_UNSUPPORTED},
+                      BadLibrary{HBF_BAD_CUDA "5.stub", "driver_too_old: ", "cuMemMap", HBF_UNSUPPORTED}));
 
 } // namespace
 } // namespace hbf::nvidia
