@@ -58,8 +58,12 @@ double peak_mib(std::vector<std::string> command) {
 
     int status = next_change(process); // the first is the stop of its exec
     if (WIFSTOPPED(status)) {
-        if (ptrace(PTRACE_SETOPTIONS, process, nullptr, PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL) != 0)
-            throw std::runtime_error(fmt::format("cannot trace {}: {}", command[0], std::strerror(errno)));
+        if (ptrace(PTRACE_SETOPTIONS, process, nullptr, PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL) != 0) {
+            const int why = errno;
+            kill(process, SIGKILL);
+            (void)next_change(process);
+            throw std::runtime_error(fmt::format("cannot trace {}: {}", command[0], std::strerror(why)));
+        }
         go_on(process, 0);
         status = next_change(process);
     }

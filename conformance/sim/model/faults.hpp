@@ -45,7 +45,7 @@ struct FaultSetting {
 
 // "NAME[:key=value,...][;NAME2...]"; '_' does for '-'. INVALID naming what is wrong and the nearest that is known.
 HBF_MODEL_API Result<std::vector<FaultSetting>> parse_faults(std::string_view text);
-// For `hbf emulate --fault help`: every name with its line.
+// Every name with its line of the table, for people.
 HBF_MODEL_API std::string faults_help();
 
 class HBF_MODEL_API Faults {

@@ -23,7 +23,8 @@ struct Process {
 Result<Profile> profile_of_environment() {
     const char *const name = std::getenv("HBF_EMULATE_PROFILE");
     if (!name || !*name)
-        return fail(Code::unavailable, "HBF_EMULATE_PROFILE is not set: start the program through \"hbf emulate\"");
+        return fail(Code::unavailable,
+                    "HBF_EMULATE_PROFILE is not set: give it the name or the path of a machine's profile");
     auto profile = load_profile(name);
     const char *const timing = std::getenv("HBF_EMULATE_TIMING");
     if (!profile || !timing || !*timing) return profile;

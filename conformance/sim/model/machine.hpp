@@ -7,7 +7,7 @@
 //   HBF_EMULATE_SEED      of every choice: order between streams, where faults act; a number, else 1
 //   HBF_EMULATE_TIMING    "none", "links" or "free": instead of the profile's
 //
-// `hbf emulate` sets them. How an emulated runtime uses it:
+// How an emulated runtime uses it:
 //
 //   model::Machine *m = model::machine();          // nullptr: say "no device"; machine_error() was printed
 //   for (int d : m->devices_of("nvidia")) m->device(d).set_contract(contract);

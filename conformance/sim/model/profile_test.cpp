@@ -86,7 +86,7 @@ TEST(ModelProfile, WithoutOneThereIsNoMachine) {
     EXPECT_EQ(machine(), nullptr);
     EXPECT_EQ(machine(), nullptr);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "hbf emulated machine: " + machine_error() + "\n");
-    EXPECT_NE(machine_error().find("hbf emulate"), std::string::npos);
+    EXPECT_NE(machine_error().find("HBF_EMULATE_PROFILE is not set"), std::string::npos);
 }
 
 } // namespace

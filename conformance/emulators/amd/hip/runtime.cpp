@@ -82,7 +82,7 @@ thread_local hipError_t error_of_thread = hipSuccess;
 } // namespace
 
 Calls &calls() noexcept {
-    static Calls one(release().library, names, static_cast<size_t>(Call::supported));
+    static Calls one(release().soname, names, static_cast<size_t>(Call::supported));
     return one;
 }
 

@@ -14,7 +14,7 @@ namespace hbf::emulated::hip {
 // What of the release differs. One of them is linked into each library: release.cpp.
 struct Release {
     int major, minor, patch;
-    const char *library; // soname
+    const char *soname;
     int number() const { return major * 10'000'000 + minor * 100'000 + patch; }
 };
 const Release &release() noexcept;
