@@ -42,7 +42,7 @@ int next_change(pid_t process) {
 }
 
 void go_on(pid_t process, int signal) {
-    if (ptrace(PTRACE_CONT, process, nullptr, reinterpret_cast<void *>(intptr_t{signal})) != 0 && errno != ESRCH)
+    if (ptrace(PTRACE_CONT, process, nullptr, static_cast<long>(signal)) != 0 && errno != ESRCH)
         throw std::runtime_error(fmt::format("cannot go on: {}", std::strerror(errno)));
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/sim/model/machine.hpp"
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -60,7 +62,7 @@ Process make_process() noexcept {
         else if (!settings)
             process.error = settings.error().message;
         else
-            process.machine = std::make_unique<Machine>(std::move(*profile), std::move(*settings));
+            process.machine = std::make_unique<Machine>(std::move(*profile), *settings);
     } catch (const std::exception &error) {
         process.error = error.what();
     }
@@ -70,7 +72,8 @@ Process make_process() noexcept {
 
 // Never destroyed: threads of the machine, and of the program, may use it until the process is gone.
 Process &process() noexcept {
-    static Process *const one = new Process(make_process());
+    alignas(Process) static std::byte room[sizeof(Process)];
+    static Process *const one = ::new (static_cast<void *>(room)) Process(make_process());
     return *one;
 }
 
@@ -89,7 +92,7 @@ const std::string &machine_error() noexcept {
     return process().error;
 }
 
-Machine::Machine(Profile profile, Settings settings) : parts_(std::make_unique<Parts>(std::move(profile), settings)) {
+Machine::Machine(Profile profile, const Settings &settings) : parts_(std::make_unique<Parts>(std::move(profile), settings)) {
     const auto &devices = parts_->profile.devices;
     for (size_t i = 0; i < devices.size(); ++i)
         parts_->devices.push_back(std::make_unique<Device>(*this, static_cast<int>(i), devices[i]));

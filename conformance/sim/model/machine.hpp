@@ -37,7 +37,7 @@ public:
         uint64_t seed = 1;
     };
     // For tests. Emulators take machine().
-    Machine(Profile profile, Settings settings);
+    Machine(Profile profile, const Settings &settings);
     ~Machine(); // streams and events that are left are destroyed; work that has not begun is not done
     Machine(const Machine &) = delete;
     Machine &operator=(const Machine &) = delete;

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include <sys/types.h>
@@ -22,7 +24,8 @@ struct Shown {
     hipError_t why = hipErrorNotInitialized;
 };
 Shown &shown() noexcept {
-    static Shown *const one = new Shown; // never destroyed: a thread may call until the process is gone
+    alignas(Shown) static std::byte room[sizeof(Shown)]; // never destroyed: a thread may call until the process is gone
+    static Shown *const one = ::new (static_cast<void *>(room)) Shown;
     return *one;
 }
 std::atomic<bool> is_started{false};
