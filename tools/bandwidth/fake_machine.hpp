@@ -39,6 +39,7 @@ public:
     std::string pci;
     std::vector<std::string> known_kernels;
     int allocated = 0;
+    double slack = 1000;
     std::vector<Pages> asked; // of each allocation
 
     const std::vector<Place> &places() const override { return places_; }
@@ -56,6 +57,7 @@ public:
     }
     std::string executor_name(size_t) const override { return "fake queue"; }
     std::vector<std::string> kernels(size_t) const override { return known_kernels; }
+    double reference_slack() const override { return slack; }
     std::vector<std::string> pci_addresses(size_t) const override {
         return pci.empty() ? std::vector<std::string>{} : std::vector<std::string>{pci};
     }

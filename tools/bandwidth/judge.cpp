@@ -150,7 +150,7 @@ void judge(Row &row, const Machine &machine) {
     // Not by chance: the whole interval lies above, and above what plain copies reached at their least disturbed.
     const double least = row.queue.ci95 ? row.queue.ci95->low : row.queue.min;
     const auto limit = highest_possible(row);
-    if (row.status == Status::pass && limit && least > *limit) {
+    if (row.status == Status::pass && limit && least > *limit * machine.reference_slack()) {
         const double most = *limit / impossible;
         row.status = Status::fail;
         row.reason =

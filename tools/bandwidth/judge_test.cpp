@@ -76,6 +76,7 @@ TEST(Judge, CausesAreNamedWellBelowOneThread) {
 
 TEST(Judge, HalfAsFastAgainIsImpossible) {
     FakeMachine machine;
+    machine.slack = 1;
     auto fine = row_of(14, 10);
     judge(fine, machine);
     EXPECT_EQ(fine.status, Status::pass);

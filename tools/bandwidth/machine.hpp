@@ -42,6 +42,9 @@ public:
     // Names of the kernels its processors can run; nothing is built for it.
     virtual std::vector<std::string> kernels(size_t) const { return {}; }
     virtual std::vector<std::string> pci_addresses(size_t device) const = 0;
+    // How many times too slow the plain copies of a run may be. Tests run beside each other, where a thread can wait for a
+    // CPU as long as it has one.
+    virtual double reference_slack() const { return 1; }
 };
 
 } // namespace hbf::tools::bandwidth

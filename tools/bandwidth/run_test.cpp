@@ -74,6 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Each, LyingRun,
 // The data is right, the figure is not: a device that says it is done before it has moved anything.
 TEST(Run, AnImpossibleFigureFailsTheTestItself) {
     FakeMachine machine;
+    machine.slack = 1;
     machine.target.early = true;
     auto options = quick();
     options.tiers = {"hbm"};
