@@ -22,7 +22,8 @@ bool moves(const Operation &operation) {
 
 } // namespace
 
-Engines::Engines(Machine &machine, int devices, uint64_t seed) : machine_(machine), dice_(seed) {
+Engines::Engines(Machine &machine, int devices, uint64_t seed)
+    : machine_(machine), dice_(seed), virtual_time_(machine.timing() == Timing::virtual_time) {
     for (int i = 0; i < devices; ++i) {
         auto &crews = crews_.emplace_back();
         for (auto &each : crews) each = std::make_unique<Crew>();
@@ -71,7 +72,7 @@ void Engines::wake_ready() {
 // all can be had, the others do their work, later.
 void Engines::hire(int device, Class each) {
     Crew &crew = this->crew(device, each);
-    if (ending_ || crew.threads != 0) return;
+    if (ending_ || crew.threads != 0 || virtual_time_) return;
     const host::SignalsBlocked blocked;
     try {
         for (; crew.threads < crew.most; ++crew.threads) threads_.emplace_back([this, device, each] { work(device, each); });
@@ -111,44 +112,50 @@ void Engines::work(int device, Class mine) noexcept {
     call_ended(lock);
 }
 
-void Engines::run(Lock &lock, const Found &found) {
+// Whether the operation is to be executed; else it is over, or never will be.
+bool Engines::begins(const Found &found) {
     Slot &slot = *found.slot;
-    const std::shared_ptr<Stream::Parts> lane = found.lane;
+    const std::shared_ptr<Stream::Parts> &lane = found.lane;
     Faults &faults = machine_.faults();
     slot.state = Slot::State::running;
     const Outcome stop = stopped(*lane);
     if (keep_order(*lane, slot, stop)) {
         const bool carries = slot.operation.kind == Kind::record || slot.operation.kind == Kind::signal;
-        return finish(lane, slot, carries ? Outcome::ok : stop);
+        finish(lane, slot, carries ? Outcome::ok : stop);
+        return false;
     }
     for (const Class each : {Class::copy, Class::kernel, Class::call})
         if (belongs(slot.operation, each)) hire(lane->device, each); // this thread is not idle any more
-    if (moves(slot.operation) && faults.any()) {
-        if (faults.fires(Fault::never_completes, lane->device)) {
-            slot.state = Slot::State::stuck;
-            return;
-        }
-        if (faults.fires(Fault::early_completion, lane->device)) {
-            const uint64_t due = now_ns() + faults.value(Fault::early_completion, 2) * 1'000'000;
-            auto ended = slot.operation.ended;
-            late_.push_back({std::move(slot.operation), due, lane->device});
-            late_.back().operation.ended = nullptr;
-            slot.operation.kind = Kind::nothing;
-            slot.operation.ended = ended;
-            slot.operation.ended_argument = late_.back().operation.ended_argument;
-            return finish(lane, slot, Outcome::ok);
-        }
+    if (!moves(slot.operation) || !faults.any()) return true;
+    if (faults.fires(Fault::never_completes, lane->device)) {
+        slot.state = Slot::State::stuck;
+        return false;
     }
+    if (!faults.fires(Fault::early_completion, lane->device)) return true;
+    const uint64_t due = clock() + faults.value(Fault::early_completion, 2) * 1'000'000;
+    auto ended = slot.operation.ended;
+    late_.push_back({std::move(slot.operation), due, lane->device});
+    late_.back().operation.ended = nullptr;
+    slot.operation.kind = Kind::nothing;
+    slot.operation.ended = ended;
+    slot.operation.ended_argument = late_.back().operation.ended_argument;
+    finish(lane, slot, Outcome::ok);
+    return false;
+}
+
+void Engines::run(Lock &lock, const Found &found) {
+    const std::shared_ptr<Stream::Parts> lane = found.lane;
+    if (!begins(found)) return;
     lock.unlock();
-    Outcome outcome = execute(machine_, lane->device, slot.operation);
+    Outcome outcome = execute(machine_, lane->device, found.slot->operation);
     if (outcome != Outcome::lost && machine_.device(lane->device).lost()) outcome = Outcome::lost;
     lock.lock();
-    finish(lane, slot, outcome);
+    finish(lane, *found.slot, outcome);
 }
 
 // What was said to be over before it began.
 void Engines::run_late(Lock &lock, int device) {
-    const uint64_t now = late_.empty() ? 0 : now_ns();
+    const uint64_t now = late_.empty() ? 0 : clock();
     for (size_t i = 0; i < late_.size(); ++i) {
         if (late_[i].device != device || late_[i].due_ns > now) continue;
         Late late = std::move(late_[i]);

@@ -38,6 +38,8 @@ public:
     Outcome device_outcome(int device);
     void end_all(int device); // it is lost: everything pending ends so
     void set(Event::Parts &event, bool on);
+    void look(); // somebody asks how far something is: with a virtual clock, that takes a microsecond of it
+    uint64_t clock() const noexcept; // ns; under the mutex
     std::mutex &mutex() noexcept { return mutex_; }
 
 private:
@@ -52,10 +54,16 @@ private:
     struct Crew { // of a device, for one class
         std::condition_variable work;
         uint32_t most = 1, threads = 0, idle = 0;
+        uint32_t busy = 0; // engines_virtual.cpp
     };
     struct Found {
         std::shared_ptr<Stream::Parts> lane;
         Slot *slot = nullptr;
+    };
+    struct Flight { // begun, over at ends_ns of the virtual clock
+        Found found;
+        Class by = Class::copy;
+        uint64_t ends_ns = 0;
     };
 
     Crew &crew(int device, Class each) { return *crews_[static_cast<size_t>(device)][static_cast<size_t>(each)]; }
@@ -69,6 +77,7 @@ private:
     bool default_done(const Stream::Parts &lane, const Slot &slot) const;
     Outcome stopped(const Stream::Parts &lane) const;
     Found choose(int device, Class mine, bool &polls);
+    bool begins(const Found &found);
     void run(Lock &lock, const Found &found);
     bool keep_order(const Stream::Parts &lane, Slot &slot, Outcome stop); // false: this kind is executed
     void run_late(Lock &lock, int device);
@@ -83,6 +92,11 @@ private:
     void call_ended(Lock &lock);
     template <class Done>
     bool wait_for(Lock &lock, uint64_t timeout_ns, Done &&done);
+    template <class Done>
+    bool wait_virtual(Lock &lock, uint64_t timeout_ns, Done &&done);
+    void begin_all();
+    void end(Lock &lock, Flight flight);
+    bool step(Lock &lock, uint64_t until_ns); // to the next end, if it is not later
 
     Machine &machine_;
     std::mutex mutex_;
@@ -99,11 +113,17 @@ private:
     sim::Dice dice_;
     uint64_t next_ticket_ = 1;
     bool ending_ = false;
+    const bool virtual_time_;
+    bool stepping_ = false;         // a thread executes what ends now, without the mutex
+    uint64_t clock_ns_ = 1'000'000; // of virtual time; never 0
+    std::vector<Flight> flights_;
     std::vector<std::thread> threads_;
 };
 
-// Does one operation, on the calling thread, whatever order says. Not for what only keeps order.
+// Does one operation, on the calling thread, whatever order says. Not for what only keeps order. With a virtual clock it
+// takes no time; cost_ns says how much it takes there.
 Outcome execute(Machine &machine, int device, Operation &operation);
+uint64_t cost_ns(Machine &machine, int device, const Operation &operation);
 Outcome run_copy(Machine &machine, int device, const Operation &operation);
 Outcome run_fill(Machine &machine, int device, const Operation &operation);
 Outcome run_launch(Machine &machine, int device, const Launch &launch);

@@ -105,7 +105,7 @@ void Engines::put(const std::shared_ptr<Stream::Parts> &lane, Operation &&operat
         event.stream = early ? nullptr : lane;
         event.number = slot->number;
         event.outcome = early ? Outcome::ok : Outcome::pending;
-        event.time_ns = early ? now_ns() : 0;
+        event.time_ns = early ? clock() : 0;
     }
     hire_for(lane->device, slot->operation);
     lane->slots.push_back(std::move(slot));
@@ -241,13 +241,13 @@ bool Engines::keep_order(const Stream::Parts &lane, Slot &slot, Outcome stop) {
         if (event.stream.get() != &lane || event.number != slot.number) return true; // recorded again since
         const Outcome ahead = stop != Outcome::ok ? stop : lane.status.load(std::memory_order_relaxed);
         event.outcome = machine_.device(lane.device).contract().events_carry_errors ? ahead : Outcome::ok;
-        event.time_ns = now_ns();
+        event.time_ns = clock();
         event.stream = nullptr;
         return true;
     }
     case Kind::signal:
         slot.event->outcome = stop;
-        slot.event->time_ns = now_ns();
+        slot.event->time_ns = clock();
         return true;
     case Kind::reset:
         slot.event->outcome = Outcome::pending;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's waits, and what ends them.
+#include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "conformance/sim/model/block.hpp"
 #include "conformance/sim/model/engines.hpp"
@@ -10,16 +12,37 @@ namespace hbf::model {
 namespace {
 
 constexpr uint64_t longest = uint64_t{1} << 62; // ns, over a century: the clock cannot take more
+constexpr auto polling = std::chrono::microseconds(100);
 
 } // namespace
 
 template <class Done>
 bool Engines::wait_for(Lock &lock, uint64_t timeout_ns, Done &&done) {
+    if (virtual_time_) return wait_virtual(lock, timeout_ns, done);
     if (timeout_ns >= longest) {
         done_.wait(lock, done);
         return true;
     }
     return done_.wait_until(lock, std::chrono::steady_clock::now() + std::chrono::nanoseconds(timeout_ns), done);
+}
+
+// The one who waits moves the clock, to the end of what is next.
+template <class Done>
+bool Engines::wait_virtual(Lock &lock, uint64_t timeout_ns, Done &&done) {
+    const bool for_ever = timeout_ns >= longest;
+    const uint64_t until = for_ever ? std::numeric_limits<uint64_t>::max() : clock_ns_ + timeout_ns;
+    while (!done()) {
+        if (stepping_) {
+            done_.wait(lock);
+        } else if (!step(lock, until) && !done()) {
+            if (!for_ever) {
+                clock_ns_ = std::max(clock_ns_, until);
+                return done();
+            }
+            done_.wait_for(lock, polling); // only another thread of the program can let it go on
+        }
+    }
+    return true;
 }
 
 void Engines::add(std::shared_ptr<Stream::Parts> lane) {
@@ -93,7 +116,7 @@ void Engines::end_all(int device) {
 void Engines::set(Event::Parts &event, bool on) {
     const Lock lock(mutex_);
     event.outcome = on ? Outcome::ok : Outcome::pending;
-    event.time_ns = on ? now_ns() : 0;
+    event.time_ns = on ? clock() : 0;
     done_.notify_all();
     wake();
 }

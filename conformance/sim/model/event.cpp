@@ -33,6 +33,7 @@ bool Event::recorded() const {
 }
 
 Outcome Event::query() {
+    engines(*parts_).look();
     const std::lock_guard lock(engines(*parts_).mutex());
     const Outcome outcome = parts_->look();
     const bool lies = outcome == Outcome::pending && parts_->machine.faults().fires(Fault::query_lies, device_of(*parts_));

@@ -24,7 +24,8 @@ public:
     // a flag: ok if set. Else pending.
     Outcome query();
     Outcome synchronize(uint64_t timeout_ns = forever); // pending: the time ran out
-    // When the last record was over, or the flag was set: ns of the steady clock. 0: it is not.
+    // When the last record was over, or the flag was set: ns of the steady clock, or of the
+    // machine's virtual one. 0: it is not.
     uint64_t time_ns() const;
 
     void set();   // a flag, by the host

@@ -29,11 +29,15 @@ LinkState link_of(Machine &machine, int device, const Operation &operation) {
     return machine.host_link(device);
 }
 
+bool shaped(const Machine &machine) {
+    return machine.timing() == Timing::links || machine.timing() == Timing::virtual_time;
+}
+
 // ns that the operation takes on this machine, whatever it took this process.
 uint64_t least_ns(Machine &machine, int device, const Operation &operation, uint64_t took_ns) {
     Faults &faults = machine.faults();
     uint64_t least = 0;
-    if (machine.timing() == Timing::links && operation.kind == Kind::copy) {
+    if (shaped(machine) && operation.kind == Kind::copy) {
         const LinkState link = link_of(machine, device, operation);
         if (link.profile) least = link.profile->latency_ns;
         if (link.profile && link.bandwidth)
@@ -46,7 +50,7 @@ uint64_t least_ns(Machine &machine, int device, const Operation &operation, uint
     };
     slower(Fault::link_slow, 4);
     if (faults.on(Fault::throttle, device)) least *= 3;
-    if (machine.timing() != Timing::links && faults.on(Fault::link_narrow, device)) {
+    if (!shaped(machine) && faults.on(Fault::link_narrow, device)) {
         const LinkState link = machine.host_link(device);
         least *= link.profile ? std::max(link.profile->max_width / std::max(link.width, 1u), 1u) : 4;
     }
@@ -102,6 +106,11 @@ bool in_host_function() noexcept {
     return host_functions != 0;
 }
 
+uint64_t cost_ns(Machine &machine, int device, const Operation &operation) {
+    constexpr uint64_t begin_ns = 1000; // whatever moves bytes takes this long to begin
+    return moves(operation) ? begin_ns + least_ns(machine, device, operation, begin_ns) : 0;
+}
+
 Outcome execute(Machine &machine, int device, Operation &operation) {
     if (machine.device(device).lost() && operation.kind != Kind::free) return Outcome::lost;
     if (!moves(operation)) return execute_now(machine, device, operation);
@@ -110,7 +119,8 @@ Outcome execute(Machine &machine, int device, Operation &operation) {
         machine.device(device).unplug();
         return Outcome::lost;
     }
-    if (machine.timing() == Timing::none && !faults.any()) return execute_now(machine, device, operation);
+    if (machine.timing() == Timing::virtual_time || (machine.timing() == Timing::none && !faults.any()))
+        return execute_now(machine, device, operation);
     const uint64_t started = now_ns();
     const Outcome outcome = execute_now(machine, device, operation);
     const uint64_t until = started + least_ns(machine, device, operation, now_ns() - started);

@@ -31,9 +31,10 @@ Result<Profile> profile_of_environment() {
     const char *const timing = std::getenv("HBF_EMULATE_TIMING");
     if (!profile || !timing || !*timing) return profile;
     const std::string_view word = timing;
-    if (word != "none" && word != "links" && word != "free")
-        return fail(Code::invalid, fmt::format("HBF_EMULATE_TIMING=\"{}\": must be none, links or free", word));
-    profile->timing = word == "none" ? Timing::none : word == "links" ? Timing::links : Timing::free;
+    const auto known = timing_named(word);
+    if (!known)
+        return fail(Code::invalid, fmt::format("HBF_EMULATE_TIMING=\"{}\": must be none, links, free or virtual", word));
+    profile->timing = *known;
     return profile;
 }
 

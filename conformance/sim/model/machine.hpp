@@ -5,7 +5,7 @@
 //   HBF_EMULATE_PROFILE   path or name of a profile (profile.hpp); without it there is no machine
 //   HBF_EMULATE_FAULTS    what is wrong with it (faults.hpp)
 //   HBF_EMULATE_SEED      of every choice: order between streams, where faults act; a number, else 1
-//   HBF_EMULATE_TIMING    "none", "links" or "free": instead of the profile's
+//   HBF_EMULATE_TIMING    "none", "links", "free" or "virtual": instead of the profile's
 //
 // How an emulated runtime uses it:
 //

@@ -20,7 +20,8 @@ constexpr Choices<Coherence> coherences[] = {
     {"hardware", Coherence::hardware}, {"boundary", Coherence::boundary}, {"software", Coherence::software}};
 constexpr Choices<PeerAccess> peers[] = {
     {"none", PeerAccess::none}, {"works", PeerAccess::works}, {"advertised-but-drops", PeerAccess::drops}};
-constexpr Choices<Timing> timings[] = {{"none", Timing::none}, {"links", Timing::links}, {"free", Timing::free}};
+constexpr Choices<Timing> timings[] = {
+    {"none", Timing::none}, {"links", Timing::links}, {"free", Timing::free}, {"virtual", Timing::virtual_time}};
 
 ProfileHost read_host(const TomlNode &node, const std::string &file) {
     ProfileHost host;
@@ -200,6 +201,12 @@ void read_vendors(ProfileReader &reader, Profile &profile) {
 }
 
 } // namespace
+
+std::optional<Timing> timing_named(std::string_view word) noexcept {
+    for (const auto &[name, timing] : timings)
+        if (name == word) return timing;
+    return std::nullopt;
+}
 
 Result<Profile> parse_profile(std::string_view text, const std::string &file) {
     const auto root = parse_toml(text, file);

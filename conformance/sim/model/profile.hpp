@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,12 @@ enum class Timing : uint8_t {
     none,  // an operation takes what it takes: the suites run fast
     links, // and never less than latency and bandwidth of its link ask for
     free,  // nothing is moved and everything is over when it is submitted, for measuring what lies above
+    // The machine has a clock of its own, which looking and waiting move, and no threads: operations take what links ask for
+    // on that clock and no time here. From one thread of the program, a seed always gives the same run.
+    virtual_time,
 };
+
+std::optional<Timing> timing_named(std::string_view word) noexcept; // "links"
 
 struct ProfileNode {
     int id = 0;

@@ -156,6 +156,7 @@ Outcome Stream::wait(Event &event) {
 }
 
 Outcome Stream::query() {
+    engines(*parts_).look();
     if (completed() < submitted() && !parts_->machine.faults().fires(Fault::query_lies, parts_->device))
         return Outcome::pending;
     return status();
