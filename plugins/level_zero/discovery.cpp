@@ -51,6 +51,10 @@ int numa_node(const std::string &root, const std::string &pci_address) {
     return !pci_address.empty() && in >> node && node >= 0 ? node : -1;
 }
 
+bool listed(const std::string &root, const std::string &pci_address) {
+    return pci_address.empty() || ::access(below(root, "/sys/bus/pci/devices/" + pci_address).c_str(), F_OK) == 0;
+}
+
 // A render node that is there and may not be opened: the driver then says that there is no device.
 std::string closed_node(const std::string &root) {
     glob_t found{};
@@ -226,9 +230,13 @@ Survey survey(const std::string &root) {
     // The drivers are this machine's, or an emulated one made for that root: never for another machine's inventory.
     if (!from.empty())
         std::erase_if(found.devices, [&](const Found &one) {
-            if (one.info.reality == HBF_REALITY_EMULATED) return false;
-            found.troubles.push_back(fmt::format(
-                "{}: the system root {} is not this machine's, whose drivers Level Zero asks", one.info.name, root));
+            const bool emulated = one.info.reality == HBF_REALITY_EMULATED;
+            if (emulated && listed(from, one.info.pci_address)) return false;
+            found.troubles.push_back(
+                emulated
+                    ? fmt::format("{}: there is no {} below the system root {}", one.info.name, one.info.pci_address, root)
+                    : fmt::format("{}: the system root {} is not this machine's, whose drivers Level Zero asks",
+                                  one.info.name, root));
             return true;
         });
     if (found.devices.empty())

@@ -47,6 +47,7 @@
 
 #define HBF_ZE_OPTIONAL(X)                                                                                                  \
     X(zeDevicePciGetPropertiesExt)                                                                                          \
+    X(zeKernelSuggestMaxCooperativeGroupCount)                                                                              \
     X(zesDeviceEnumMemoryModules)                                                                                           \
     X(zesMemoryGetState)                                                                                                    \
     X(zesDeviceEnumRasErrorSets)                                                                                            \

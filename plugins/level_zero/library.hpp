@@ -58,6 +58,7 @@ struct Functions {
 
     // Newer, or of a driver's choice: nullptr where the loader has none.
     R (*zeDevicePciGetPropertiesExt)(ze::Device, ze::PciProperties *) = nullptr;
+    R (*zeKernelSuggestMaxCooperativeGroupCount)(ze::Kernel, uint32_t *count) = nullptr;
     R (*zesDeviceEnumMemoryModules)(ze::Device, uint32_t *, ze::SysMemory *) = nullptr;
     R (*zesMemoryGetState)(ze::SysMemory, ze::SysMemState *) = nullptr;
     R (*zesDeviceEnumRasErrorSets)(ze::Device, uint32_t *, ze::SysRas *) = nullptr;

@@ -4,8 +4,6 @@
 
 #include "conformance/emulators/level_zero/driver.hpp"
 
-namespace hbf::emulated::l0 {} // namespace hbf::emulated::l0
-
 namespace ze = hbf::level_zero::ze;
 HBF_ZE zeInit(uint32_t flags);
 HBF_ZE zeDriverGet(uint32_t *count, ze::Driver *drivers);
@@ -64,6 +62,7 @@ HBF_ZE zeKernelDestroy(ze::Kernel kernel);
 HBF_ZE zeKernelSetGroupSize(ze::Kernel kernel, uint32_t x, uint32_t y, uint32_t z);
 HBF_ZE zeKernelSetArgumentValue(ze::Kernel kernel, uint32_t index, size_t size, const void *value);
 HBF_ZE zeKernelGetProperties(ze::Kernel kernel, ze::KernelProperties *out);
+HBF_ZE zeKernelSuggestMaxCooperativeGroupCount(ze::Kernel kernel, uint32_t *out);
 HBF_ZE zeKernelGetName(ze::Kernel kernel, size_t *size, char *out);
 HBF_ZE zeCommandListAppendLaunchKernel(ze::List list, ze::Kernel kernel, const ze::GroupCount *groups, ze::Event signal,
                                        uint32_t count, ze::Event *waits);

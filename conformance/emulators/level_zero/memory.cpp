@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unified shared memory: allocations of device, host and both.
+#include <map>
+#include <mutex>
+
 #include "conformance/emulators/level_zero/driver.hpp"
 
 namespace hbf::emulated::l0 {
@@ -15,6 +18,40 @@ Result hand_out(const model::Allocation &made, bool on_host, void **out) {
     if (made.outcome != model::Outcome::ok) return result_of(made.outcome);
     *out = reinterpret_cast<void *>(made.address); // NOLINT(performance-no-int-to-ptr)
     return ze::success;
+}
+
+// The machine aligns managed memory to pages: what is to be aligned wider lies in a block that is as much larger, and is
+// known by where it begins for its user.
+struct Shifted {
+    std::mutex mutex;
+    std::map<uint64_t, uint64_t> blocks; // the user's address -> the block's
+};
+Shifted &shifted() {
+    static Shifted *const one = new Shifted;
+    return *one;
+}
+constexpr size_t page = 4096;
+
+model::Allocation allocate_shared(int device, size_t size, size_t alignment) {
+    if (alignment <= page) return machine().memory().allocate_managed(device, size);
+    model::Allocation made = machine().memory().allocate_managed(device, size + alignment);
+    if (made.outcome != model::Outcome::ok) return made;
+    const uint64_t at = (made.address + alignment - 1) & ~uint64_t{alignment - 1};
+    Shifted &all = shifted();
+    const std::lock_guard lock(all.mutex);
+    all.blocks[at] = made.address;
+    made.address = at;
+    return made;
+}
+
+uint64_t block_of(uint64_t address) {
+    Shifted &all = shifted();
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.blocks.find(address);
+    if (found == all.blocks.end()) return address;
+    const uint64_t block = found->second;
+    all.blocks.erase(found);
+    return block;
 }
 
 } // namespace
@@ -52,14 +89,14 @@ HBF_ZE zeMemAllocShared(ze::Context context, const ze::DeviceAllocDesc *desc, co
     if (bad_alignment(alignment)) return ze::unsupported_alignment;
     if (size == 0) return ze::unsupported_size;
     const int index = device ? device->index : devices().front()->index;
-    return hand_out(machine().memory().allocate_managed(index, size), false, out);
+    return hand_out(allocate_shared(index, size, alignment), false, out);
 }
 
 // "The application must ensure the device is not currently referencing the memory": nothing is waited for.
 HBF_ZE zeMemFree(ze::Context context, void *at) {
     if (!context) return ze::invalid_null_handle;
     if (!at) return ze::invalid_null_pointer;
-    return result_of(machine().memory().free(reinterpret_cast<uint64_t>(at)));
+    return result_of(machine().memory().free(block_of(reinterpret_cast<uint64_t>(at))));
 }
 
 // "ZE_MEMORY_TYPE_UNKNOWN" for memory that is not the driver's.

@@ -154,6 +154,14 @@ HBF_ZE zeKernelGetProperties(ze::Kernel kernel, ze::KernelProperties *out) {
     return ze::success;
 }
 
+// Groups that may wait for each other: as many as the machine runs at once, a thread of its own and one beside it.
+HBF_ZE zeKernelSuggestMaxCooperativeGroupCount(ze::Kernel kernel, uint32_t *out) {
+    if (!kernel) return ze::invalid_null_handle;
+    if (!out) return ze::invalid_null_pointer;
+    *out = 2;
+    return ze::success;
+}
+
 HBF_ZE zeKernelGetName(ze::Kernel kernel, size_t *size, char *out) {
     if (!kernel) return ze::invalid_null_handle;
     if (!size) return ze::invalid_null_pointer;

@@ -83,20 +83,35 @@ stream::LoadedKernel KernelModules::load(const device::Kernel &kernel) {
     const size_t index = static_cast<size_t>(&kernel - device::catalogue().data());
     LoadedModule &loaded = loaded_[index];
     loaded = {index, module(), std::string(kernel.function)};
-    ze::Kernel made = nullptr;
-    check(make_kernel(loaded, made), fmt::format("kernel {}: zeKernelCreate", kernel.name));
+    struct Made {
+        const Functions &ze;
+        ze::Kernel kernel = nullptr;
+        ~Made() {
+            if (kernel) ze.zeKernelDestroy(kernel);
+        }
+    } made{context_.ze};
+    check(make_kernel(loaded, made.kernel), fmt::format("kernel {}: zeKernelCreate", kernel.name));
     ze::KernelProperties properties{};
-    const ze::Result code = context_.ze.zeKernelGetProperties(made, &properties);
-    context_.ze.zeKernelDestroy(made);
-    check(code, fmt::format("kernel {}: zeKernelGetProperties", kernel.name));
+    check(context_.ze.zeKernelGetProperties(made.kernel, &properties),
+          fmt::format("kernel {}: zeKernelGetProperties", kernel.name));
     if (properties.numKernelArgs != 2 * kernel.buffer_count + 1)
         sdk::fail(HBF_UNAVAILABLE, fmt::format("kernel {}: it has {} parameters instead of {}", kernel.name,
                                                properties.numKernelArgs, 2 * kernel.buffer_count + 1));
     uint32_t most = context_.facts.most_items;
     if (const uint64_t items = uint64_t{properties.maxSubgroupSize} * properties.maxNumSubgroups; items != 0)
         most = static_cast<uint32_t>(std::min<uint64_t>(most, items));
-    // A subslice runs a group from its beginning to its end, and an idle device spreads a launch over all of them.
-    return {&loaded, most, "SPIR-V, built by the driver", context_.facts.units};
+    return {&loaded, most, "SPIR-V, built by the driver", concurrent_groups(made.kernel, most)};
+}
+
+// A subslice runs a group from its beginning to its end, and an idle device spreads a launch over all of them; a driver that
+// knows how many groups of a kernel may wait for each other knows better.
+uint32_t KernelModules::concurrent_groups(ze::Kernel kernel, uint32_t items) const {
+    const Functions &ze = context_.ze;
+    uint32_t count = 0;
+    if (ze.zeKernelSuggestMaxCooperativeGroupCount && ze.zeKernelSetGroupSize(kernel, items, 1, 1) == ze::success &&
+        ze.zeKernelSuggestMaxCooperativeGroupCount(kernel, &count) == ze::success && count != 0)
+        return std::min(count, context_.facts.units);
+    return context_.facts.units;
 }
 
 } // namespace hbf::level_zero

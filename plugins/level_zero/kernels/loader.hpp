@@ -39,6 +39,7 @@ public:
 
 private:
     ze::Module module(); // built once; throws
+    uint32_t concurrent_groups(ze::Kernel kernel, uint32_t items) const;
 
     const Context &context_;
     const sdk::Log log_;
