@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/level_zero/context.hpp"
 
+#include <fmt/format.h>
+
 #include "plugins/level_zero/errors.hpp"
 
 namespace hbf::level_zero {
@@ -26,23 +28,35 @@ ze::List Context::make_list(uint32_t group, std::string_view what) const {
     return list;
 }
 
-void Context::zero(void *at, uint64_t size) {
+// Runs what `append` puts on a list of its own, and waits for it.
+template <class Append>
+void Context::aside(std::string_view what, const Append &append) {
     struct Ended {
         const Functions &ze;
         ze::List list;
         ~Ended() { ze.zeCommandListDestroy(list); }
     };
-    const Ended list{ze, make_list(facts.compute_group, "zeCommandListCreateImmediate of a new region")};
-    ShotStore::Lent shot(shots);
-    const uint64_t nothing = 0;
-    const uint64_t whole = size / sizeof nothing * sizeof nothing;
-    check(ze.zeCommandListAppendMemoryFill(list.list, at, &nothing, sizeof nothing, whole, nullptr, 0, nullptr),
-          "zeCommandListAppendMemoryFill of a new region");
-    check(ze.zeCommandListAppendBarrier(list.list, shot.event(), 0, nullptr), "zeCommandListAppendBarrier of a new region");
+    const Ended list{ze, make_list(facts.compute_group, fmt::format("zeCommandListCreateImmediate {}", what))};
+    const ShotStore::Lent shot(shots);
+    append(list.list);
+    check(ze.zeCommandListAppendBarrier(list.list, shot.event(), 0, nullptr),
+          fmt::format("zeCommandListAppendBarrier {}", what));
     ze::Result code = ze::not_ready;
     while ((code = ze.zeEventHostSynchronize(shot.event(), 100'000'000)) == ze::not_ready)
-        check(ze.zeDeviceGetStatus(device), "zeDeviceGetStatus while a new region is filled");
-    check(code, "zeEventHostSynchronize of a new region");
+        check(ze.zeDeviceGetStatus(device), fmt::format("zeDeviceGetStatus {}", what));
+    check(code, fmt::format("zeEventHostSynchronize {}", what));
+}
+
+void Context::try_out() {
+    aside("at the opening of the device", [](ze::List) {});
+}
+
+void Context::zero(void *at, uint64_t size) {
+    aside("of a new region", [&](ze::List list) {
+        const uint64_t nothing = 0;
+        check(ze.zeCommandListAppendMemoryFill(list, at, &nothing, sizeof nothing, size, nullptr, 0, nullptr),
+              "zeCommandListAppendMemoryFill of a new region");
+    });
 }
 
 } // namespace hbf::level_zero

@@ -29,7 +29,12 @@ struct Context {
 
     // An immediate command list of a group of queues; for one thread at a time.
     ze::List make_list(uint32_t group, std::string_view what) const;
-    void zero(void *at, uint64_t size); // throws; done when it returns
+    void try_out(); // throws where a driver has no list, barrier or event that works: before anybody relies on it
+    void zero(void *at, uint64_t size); // a multiple of 8; throws; done when it returns
+
+private:
+    template <class Append>
+    void aside(std::string_view what, const Append &append);
 };
 
 } // namespace hbf::level_zero

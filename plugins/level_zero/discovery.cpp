@@ -89,6 +89,7 @@ std::string closed_node(const std::string &root) {
     sdk::fail(HBF_UNAVAILABLE, fmt::format("no_device: {}{}", said, masked));
 }
 
+constexpr const char *too_old = "1.0 is the least";
 constexpr uint32_t least_version = 1 << 16, most_major = 9; // 1.0; what is far beyond all that exist is nonsense
 
 std::string version_text(uint32_t version) {
@@ -98,8 +99,7 @@ std::string version_text(uint32_t version) {
 // "" or why it cannot serve.
 std::string trouble(const DeviceFacts &facts) {
     if (facts.api_version < least_version)
-        return fmt::format("its driver serves Level Zero {}, 1.0 is the least: a newer driver",
-                           version_text(facts.api_version));
+        return fmt::format("its driver serves Level Zero {}, {}: a newer driver", version_text(facts.api_version), too_old);
     if (facts.api_version >> 16 > most_major)
         return fmt::format("its driver says that it serves Level Zero {}, which does not exist: is it damaged?",
                            version_text(facts.api_version));
@@ -239,11 +239,12 @@ Survey survey(const std::string &root) {
                                   one.info.name, root));
             return true;
         });
-    if (found.devices.empty())
-        sdk::fail(HBF_UNAVAILABLE,
-                  fmt::format("no_device: {}", found.troubles.empty() ? "the drivers have none"
-                                                                      : fmt::format("{}", fmt::join(found.troubles, "; "))));
-    return found;
+    if (!found.devices.empty()) return found;
+    const std::string all = fmt::format("{}", fmt::join(found.troubles, "; "));
+    if (all.empty()) sdk::fail(HBF_UNAVAILABLE, "no_device: Level Zero's drivers have none");
+    const bool old = std::all_of(found.troubles.begin(), found.troubles.end(),
+                                 [](const std::string &text) { return text.find(too_old) != std::string::npos; });
+    sdk::fail(old ? HBF_UNSUPPORTED : HBF_UNAVAILABLE, fmt::format("{}: {}", old ? "driver_too_old" : "no_device", all));
 }
 
 std::vector<Found> select(const Survey &all, const std::string &device) {

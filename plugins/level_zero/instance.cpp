@@ -11,6 +11,7 @@ ZeInstance::ZeInstance(const Functions &ze, const Opened &opened, const Options 
                        const sdk::Log &log)
     : context_(ze, opened), copy_engine_(options.copy_engine), tiers_(context_, options, host_bytes, node, log),
       health_(open_health(context_, log)) {
+    context_.try_out();
     if (copy_engine_ && context_.facts.copy_group == no_group)
         log.info(fmt::format("{} has no copy engine of its own: copies go to its compute engine", context_.facts.name));
     if (spirv_image().empty()) {
