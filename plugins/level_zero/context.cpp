@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "hbf/sdk/failure.hpp"
 #include "plugins/level_zero/errors.hpp"
 
 namespace hbf::level_zero {
@@ -34,16 +35,28 @@ void Context::aside(std::string_view what, const Append &append) {
     struct Ended {
         const Functions &ze;
         ze::List list;
-        ~Ended() { ze.zeCommandListDestroy(list); }
+        bool runs = false; // still: then it stays for good
+        ~Ended() {
+            if (!runs) ze.zeCommandListDestroy(list);
+        }
     };
-    const Ended list{ze, make_list(facts.compute_group, fmt::format("zeCommandListCreateImmediate {}", what))};
-    const ShotStore::Lent shot(shots);
+    Ended list{ze, make_list(facts.compute_group, fmt::format("zeCommandListCreateImmediate {}", what))};
+    ShotStore::Lent shot(shots);
+    list.runs = true;
     append(list.list);
     check(ze.zeCommandListAppendBarrier(list.list, shot.event(), 0, nullptr),
           fmt::format("zeCommandListAppendBarrier {}", what));
-    ze::Result code = ze::not_ready;
-    while ((code = ze.zeEventHostSynchronize(shot.event(), 100'000'000)) == ze::not_ready)
-        check(ze.zeDeviceGetStatus(device), fmt::format("zeDeviceGetStatus {}", what));
+    ze::Result code = ze::not_ready, state = ze::success;
+    for (int slice = 0; code == ze::not_ready && state == ze::success && slice < 100; ++slice) {
+        code = ze.zeEventHostSynchronize(shot.event(), 100'000'000);
+        if (code == ze::not_ready) state = ze.zeDeviceGetStatus(device);
+    }
+    if (code == ze::not_ready && state == ze::success) {
+        shot.keep();
+        sdk::fail(HBF_TIMEOUT, fmt::format("the device did not end a fill {} within ten seconds", what));
+    }
+    list.runs = false;
+    check(state, fmt::format("zeDeviceGetStatus {}", what));
     check(code, fmt::format("zeEventHostSynchronize {}", what));
 }
 

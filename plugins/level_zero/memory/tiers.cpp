@@ -156,16 +156,22 @@ std::unique_ptr<ZeRegion> Tiers::make(const sdk::AllocRequest &request) {
     region->block = allocate(tier, bytes, std::max(request.alignment, line));
     region->at = reinterpret_cast<uint64_t>(region->block);
     region->host = tier.cpu ? static_cast<std::byte *>(region->block) : nullptr;
-    // No owner before sees its bytes here.
-    if (region->host)
-        std::memset(region->host, 0, bytes);
-    else
-        context_.zero(region->block, bytes);
     if (tier.sort != Sort::device) {
         ze::AllocationProperties properties{};
         ze::Device device = nullptr;
         if (context_.ze.zeMemGetAllocProperties(context_.context.handle, region->block, &properties, &device) == ze::success)
             region->page_size = properties.pageSize;
+    }
+    // No owner before sees its bytes here.
+    if (region->host) {
+        std::memset(region->host, 0, bytes);
+        return region;
+    }
+    try {
+        context_.zero(region->block, bytes);
+    } catch (const sdk::Failure &failure) {
+        if (failure.status == HBF_TIMEOUT) region->block = nullptr; // the device may write it yet: it goes to nobody else
+        throw;
     }
     return region;
 }

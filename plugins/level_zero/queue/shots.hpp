@@ -46,6 +46,7 @@ public:
     public:
         explicit Lent(ShotStore &store);
         ~Lent() { store_.give_back(shots_); }
+        void keep() noexcept { shots_.front()->users.fetch_add(1, std::memory_order_relaxed); } // the device may set it yet
         Lent(const Lent &) = delete;
         Lent &operator=(const Lent &) = delete;
         ze::Event event() const { return shots_.front()->event; }
