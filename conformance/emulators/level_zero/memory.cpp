@@ -2,6 +2,7 @@
 // Unified shared memory: allocations of device, host and both.
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "conformance/emulators/level_zero/driver.hpp"
 
@@ -78,7 +79,11 @@ HBF_ZE zeMemAllocHost(ze::Context context, const ze::HostAllocDesc *desc, size_t
     if (any_null(desc, out)) return ze::invalid_null_pointer;
     if (bad_alignment(alignment)) return ze::unsupported_alignment;
     if (size == 0) return ze::unsupported_size;
-    return hand_out(machine().memory().allocate_host(devices().front()->index, size, alignment), true, out);
+    const int index = devices().front()->index;
+    // A machine that lies of it keeps what the CPU wrote in the CPU's cache.
+    std::optional<hbf::model::Coherence> coherence;
+    if (machine().faults().on(hbf::model::Fault::coherence_lies, index)) coherence = hbf::model::Coherence::software;
+    return hand_out(machine().memory().allocate_host(index, size, alignment, 0, coherence), true, out);
 }
 
 // "Shared allocations share ownership between the host and one or more devices."

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the loader looks up in a driver: a function for each table (ze_ddi.h), which writes the driver's functions into it.
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "conformance/emulators/calls/calls.hpp"
@@ -67,6 +69,27 @@ Result may_fill(uint32_t version, const void *table) {
     return version >> 16 != oldest >> 16 || version < oldest ? ze::unsupported_version : ze::success;
 }
 
+// Does nothing, and says that it was done: what the loader's own null driver does (ZE_ENABLE_NULL_DRIVER).
+template <size_t number>
+Result nothing() {
+    counter.count(number);
+    return ze::success;
+}
+
+// Under the fault stub-library; but for what says that there is a driver with a device.
+bool stubbed(std::string_view name) {
+    constexpr std::string_view answered[] = {"zeInit", "zeDriverGet", "zeDriverGetApiVersion", "zeDeviceGet",
+                                             "zeDeviceGetProperties"};
+    return model::machine() && model::machine()->faults().on(model::Fault::stub_library, -1) &&
+           std::find(std::begin(answered), std::end(answered), name) == std::end(answered);
+}
+
+template <size_t number, auto function>
+void *entry(const char *name) {
+    if (stubbed(name)) return reinterpret_cast<void *>(&nothing<number>);
+    return reinterpret_cast<void *>(&Counted<number, function>::call);
+}
+
 bool missing(const char *name) {
     return std::strcmp(name, "zeCommandListAppendBarrier") == 0 && model::machine() &&
            model::machine()->faults().on(model::Fault::missing_symbol, -1);
@@ -79,8 +102,7 @@ bool missing(const char *name) {
     extern "C" __attribute__((visibility("default"))) hbf::level_zero::ze::Result name(uint32_t version, void **table) {    \
         using namespace hbf::emulated::l0;                                                                                  \
         if (const Result code = may_fill(version, table); code != ze::success) return code;
-#define HAS(name)                                                                                                           \
-    *table++ = missing(#name) ? nullptr : reinterpret_cast<void *>(&Counted<static_cast<size_t>(Has::name), &::name>::call);
+#define HAS(name) *table++ = missing(#name) ? nullptr : entry<static_cast<size_t>(Has::name), &::name>(#name);
 #define LACKS(name) *table++ = reinterpret_cast<void *>(&lacking<static_cast<size_t>(Lacks::name)>);
 #define END                                                                                                                 \
     return ze::success;                                                                                                     \
