@@ -31,7 +31,7 @@ ze::List Context::make_list(uint32_t group, std::string_view what) const {
 
 // Runs what `append` puts on a list of its own, and waits for it.
 template <class Append>
-void Context::aside(std::string_view what, const Append &append) {
+void Context::aside(uint32_t group, std::string_view what, const Append &append) {
     struct Ended {
         const Functions &ze;
         ze::List list;
@@ -40,7 +40,7 @@ void Context::aside(std::string_view what, const Append &append) {
             if (!runs) ze.zeCommandListDestroy(list);
         }
     };
-    Ended list{ze, make_list(facts.compute_group, fmt::format("zeCommandListCreateImmediate {}", what))};
+    Ended list{ze, make_list(group, fmt::format("zeCommandListCreateImmediate {}", what))};
     ShotStore::Lent shot(shots);
     list.runs = true;
     append(list.list);
@@ -53,7 +53,7 @@ void Context::aside(std::string_view what, const Append &append) {
     }
     if (code == ze::not_ready && state == ze::success) {
         shot.keep();
-        sdk::fail(HBF_TIMEOUT, fmt::format("the device did not end a fill {} within ten seconds", what));
+        sdk::fail(HBF_TIMEOUT, fmt::format("the device did not end its work {} within ten seconds", what));
     }
     list.runs = false;
     check(state, fmt::format("zeDeviceGetStatus {}", what));
@@ -61,14 +61,30 @@ void Context::aside(std::string_view what, const Append &append) {
 }
 
 void Context::try_out() {
-    aside("at the opening of the device", [](ze::List) {});
+    aside(facts.compute_group, "at the opening of the device", [](ze::List) {});
 }
 
 void Context::zero(void *at, uint64_t size) {
-    aside("of a new region", [&](ze::List list) {
+    aside(facts.compute_group, "of a new region", [&](ze::List list) {
         const uint64_t nothing = 0;
         check(ze.zeCommandListAppendMemoryFill(list, at, &nothing, sizeof nothing, size, nullptr, 0, nullptr),
               "zeCommandListAppendMemoryFill of a new region");
+    });
+}
+
+void Context::carry(uint32_t group, std::initializer_list<void *> places, uint64_t size) {
+    constexpr std::string_view what = "of the trial of host memory";
+    aside(group, what, [&](ze::List list) {
+        const void *from = nullptr;
+        for (void *const to : places) {
+            if (from) {
+                check(ze.zeCommandListAppendMemoryCopy(list, to, from, size, nullptr, 0, nullptr),
+                      fmt::format("zeCommandListAppendMemoryCopy {}", what));
+                check(ze.zeCommandListAppendBarrier(list, nullptr, 0, nullptr),
+                      fmt::format("zeCommandListAppendBarrier {}", what));
+            }
+            from = to;
+        }
     });
 }
 

@@ -2,6 +2,8 @@
 // One device in use: its context, and the events of all its queues.
 #pragma once
 
+#include <initializer_list>
+
 #include "plugins/level_zero/discovery.hpp"
 #include "plugins/level_zero/queue/shots.hpp"
 
@@ -31,10 +33,12 @@ struct Context {
     ze::List make_list(uint32_t group, std::string_view what) const;
     void try_out(); // throws where a driver has no list, barrier or event that works: before anybody relies on it
     void zero(void *at, uint64_t size); // a multiple of 8; throws; done when it returns
+    // From place to place, one copy after the other, by an engine of that group; throws as zero does.
+    void carry(uint32_t group, std::initializer_list<void *> places, uint64_t size);
 
 private:
     template <class Append>
-    void aside(std::string_view what, const Append &append);
+    void aside(uint32_t group, std::string_view what, const Append &append);
 };
 
 } // namespace hbf::level_zero

@@ -29,8 +29,6 @@
 namespace hbf::level_zero {
 namespace {
 
-constexpr std::chrono::milliseconds limit{8000}; // a host gives a probe ten seconds
-
 struct Kept {
     std::mutex mutex;
     std::optional<Survey> survey;
@@ -89,7 +87,8 @@ std::string closed_node(const std::string &root) {
     sdk::fail(HBF_UNAVAILABLE, fmt::format("no_device: {}{}", said, masked));
 }
 
-constexpr const char *too_old = "1.0 is the least";
+// What a sentence of trouble has in it when it is of that kind.
+constexpr const char *too_old = "1.0 is the least", *stub = "says yes to everything and does nothing";
 constexpr uint32_t least_version = 1 << 16, most_major = 9; // 1.0; what is far beyond all that exist is nonsense
 
 std::string version_text(uint32_t version) {
@@ -103,6 +102,9 @@ std::string trouble(const DeviceFacts &facts) {
     if (facts.api_version >> 16 > most_major)
         return fmt::format("its driver says that it serves Level Zero {}, which does not exist: is it damaged?",
                            version_text(facts.api_version));
+    // The loader's own null driver, for one (ZE_ENABLE_NULL_DRIVER).
+    if (facts.memory == 0 && facts.most_items == 0 && facts.compute_group == no_group)
+        return fmt::format("its driver {}: is it a stand-in (ZE_ENABLE_NULL_DRIVER, ZE_ENABLE_ALT_DRIVERS)?", stub);
     if (facts.type != ze::gpu) return "it is no GPU (ze_device_type_t " + std::to_string(facts.type) + ")";
     if (facts.memory == 0) return "it says that it has no memory (zeDeviceGetMemoryProperties)";
     if (facts.compute_group == no_group) return "it has no command queue group that computes and copies";
@@ -198,7 +200,7 @@ Survey unpacked(const std::string &text) {
     return out;
 }
 
-Survey ask(const Functions &ze, const std::string &root) {
+Survey ask(const Functions &ze, const std::string &root, [[maybe_unused]] std::chrono::milliseconds limit) {
 #ifdef HBF_NO_THREADS_AFTER_FORK
     return ask_here(ze, root); // that sanitizer ends a child of a process with threads when it starts one of its own
 #else
@@ -221,12 +223,12 @@ std::string lower(std::string_view text) {
 
 } // namespace
 
-Survey survey(const std::string &root) {
+Survey survey(const std::string &root, std::chrono::milliseconds limit) {
     const std::string from = root == "/" ? "" : root;
     Kept &known = kept();
     const std::lock_guard lock(known.mutex);
     if (known.survey) return *known.survey;
-    Survey found = ask(library(), from);
+    Survey found = ask(library(), from, limit);
     // The drivers are this machine's, or an emulated one made for that root: never for another machine's inventory.
     if (!from.empty())
         std::erase_if(found.devices, [&](const Found &one) {
@@ -242,9 +244,12 @@ Survey survey(const std::string &root) {
     if (!found.devices.empty()) return found;
     const std::string all = fmt::format("{}", fmt::join(found.troubles, "; "));
     if (all.empty()) sdk::fail(HBF_UNAVAILABLE, "no_device: Level Zero's drivers have none");
-    const bool old = std::all_of(found.troubles.begin(), found.troubles.end(),
-                                 [](const std::string &text) { return text.find(too_old) != std::string::npos; });
-    sdk::fail(old ? HBF_UNSUPPORTED : HBF_UNAVAILABLE, fmt::format("{}: {}", old ? "driver_too_old" : "no_device", all));
+    const auto each_says = [&](const char *words) {
+        return std::all_of(found.troubles.begin(), found.troubles.end(),
+                           [&](const std::string &text) { return text.find(words) != std::string::npos; });
+    };
+    if (each_says(too_old)) sdk::fail(HBF_UNSUPPORTED, "driver_too_old: " + all);
+    sdk::fail(HBF_UNAVAILABLE, (each_says(stub) ? "driver_stub: " : "no_device: ") + all);
 }
 
 std::vector<Found> select(const Survey &all, const std::string &device) {

@@ -5,6 +5,7 @@
 // unless an instance was opened here before: then the driver is in this process anyway, and its answers do not change.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct Survey {
     std::vector<std::string> troubles; // of those that are left out, a sentence each
 };
 
-// `root`: of the inventory, for device nodes and NUMA nodes. Throws sdk::Failure with the reason's word where none serves.
-Survey survey(const std::string &root);
+// `root`: of the inventory, for device nodes and NUMA nodes. `limit`: for the drivers to answer in; a host gives a probe ten
+// seconds. Throws sdk::Failure with the reason's word where none serves.
+Survey survey(const std::string &root, std::chrono::milliseconds limit = std::chrono::seconds(8));
 std::vector<Found> select(const Survey &all, const std::string &device); // "" admits all; throws where none is left
 
 struct Opened {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "plugins/level_zero/memory/truth.hpp"
 #include "plugins/level_zero/queue/ze_stream.hpp"
 
 namespace hbf::level_zero {
@@ -12,6 +13,7 @@ ZeInstance::ZeInstance(const Functions &ze, const Opened &opened, const Options 
     : context_(ze, opened), copy_engine_(options.copy_engine), tiers_(context_, options, host_bytes, node, log),
       health_(open_health(context_, log)) {
     context_.try_out();
+    prove_host_memory(context_, copy_engine_);
     if (copy_engine_ && context_.facts.copy_group == no_group)
         log.info(fmt::format("{} has no copy engine of its own: copies go to its compute engine", context_.facts.name));
     if (spirv_image().empty()) {

@@ -20,14 +20,16 @@ bool take(void *handle, const char *name, Function &out) {
     return out != nullptr;
 }
 
-Functions load() {
-    void *const handle = ::dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+} // namespace
+
+Functions load_library(const char *file) {
+    void *const handle = ::dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) {
         const char *const why = ::dlerror();
         sdk::fail(HBF_UNAVAILABLE,
                   fmt::format("driver_absent: the Level Zero loader {} cannot be opened: {}; remedy: install it (Debian: "
                               "libze1, Ubuntu: level-zero) and Intel's driver (intel-level-zero-gpu)",
-                              library_name, why ? why : "no reason given"));
+                              file, why ? why : "no reason given"));
     }
     Functions table;
     std::string missing;
@@ -40,14 +42,12 @@ Functions load() {
         sdk::fail(HBF_UNSUPPORTED,
                   fmt::format("driver_too_old: {} lacks functions of Level Zero 1.0: {}{} in all; remedy: a "
                               "newer loader",
-                              library_name, missing, count));
+                              file, missing, count));
 #define HBF_ZE_TAKE(name) take(handle, #name, table.name);
     HBF_ZE_OPTIONAL(HBF_ZE_TAKE)
 #undef HBF_ZE_TAKE
     return table;
 }
-
-} // namespace
 
 const Functions &library() {
     // Not a destructed static: a process may exit while instances live.
@@ -56,7 +56,7 @@ const Functions &library() {
     if (const Functions *const table = loaded.load(std::memory_order_acquire)) return *table;
     const std::lock_guard lock(mutex);
     if (const Functions *const table = loaded.load(std::memory_order_acquire)) return *table;
-    const auto *const table = new Functions(load());
+    const auto *const table = new Functions(load_library(library_name));
     loaded.store(table, std::memory_order_release);
     return *table;
 }

@@ -76,5 +76,6 @@ inline constexpr const char *library_name = "libze_loader.so.1";
 // [any thread] The same table each time. Throws sdk::Failure, which a later call repeats or, once the library is there, does
 // not: UNAVAILABLE "driver_absent: ..." where it cannot be opened, UNSUPPORTED "driver_too_old: ..." where it lacks one.
 const Functions &library();
+Functions load_library(const char *file); // for tests: that library's functions, or the same reasons why not
 
 } // namespace hbf::level_zero

@@ -1,89 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin's parts through the loader of this machine over the emulated driver: bad drivers, and the order of a queue's
-// values on lists that have none. Skipped where there is no loader.
-#include <cstdlib>
+// An opened device: the order of a queue's values on lists that have none, its events, its regions.
+#include <algorithm>
 #include <cstring>
 
-#include <dlfcn.h>
-#include <gtest/gtest.h>
-
-#include "hbf/abi/queue.h"
-#include "plugins/level_zero/discovery.hpp"
-#include "plugins/level_zero/instance.hpp"
+#include "plugins/level_zero/tests/scene.hpp"
 
 namespace hbf::level_zero {
 namespace {
 
-class Emulated : public testing::Test {
-protected:
-    Emulated() {
-        setenv("ZE_ENABLE_ALT_DRIVERS", HBF_EMULATED_LEVEL_ZERO, 1);
-        setenv("HBF_EMULATE_PROFILE", HBF_EMULATED_PROFILE, 1);
-        unsetenv("HBF_EMULATE_FAULTS");
-    }
-    void SetUp() override {
-        if (!::dlopen(library_name, RTLD_NOW | RTLD_LOCAL)) GTEST_SKIP() << library_name << " is not installed";
-    }
-    // Asked in a process of its own: this one's machine is not made by it.
-    static sdk::Failure refusal(const char *faults) {
-        setenv("HBF_EMULATE_FAULTS", faults, 1);
-        try {
-            (void)survey("");
-        } catch (const sdk::Failure &failure) {
-            return failure;
-        }
-        return {HBF_OK, "it was not refused"};
-    }
-    static void expect(const char *faults, hbf_status status, const char *begins) {
-        const sdk::Failure failure = refusal(faults);
-        EXPECT_EQ(failure.status, status) << faults << ": " << failure.message;
-        EXPECT_TRUE(failure.message.starts_with(begins)) << faults << ": " << failure.message;
-    }
-};
-
-// Before any test that opens a device: from then on the driver is in this process.
-TEST_F(Emulated, ABadDriverHasAReason) {
-    expect("init-fails", HBF_UNAVAILABLE, "driver_absent: ");
-    expect("no-device", HBF_UNAVAILABLE, "driver_absent: ");
-    expect("init-crashes", HBF_UNAVAILABLE, "no_device: a Level Zero driver crashed (ended by SIG");
-    expect("init-permission", HBF_PERMISSION, "permission_denied: ");
-    expect("old-driver", HBF_UNSUPPORTED, "driver_too_old: ");
-    expect("garbage-version", HBF_UNAVAILABLE, "no_device: ");
-}
+class Emulated : public UnderTheLoader {};
 
 TEST_F(Emulated, AnotherMachinesInventoryHasNoDevice) {
     EXPECT_THROW((void)survey("/nonexistent-root-of-a-test"), sdk::Failure);
     EXPECT_EQ(survey("").devices.size(), 2u);
-}
-
-struct Device {
-    Device() {
-        const Survey all = survey("");
-        const Functions &ze = library();
-        opened = std::make_unique<ZeInstance>(ze, open_device(ze, all.devices.front(), all, ""), Options{},
-                                              uint64_t{4} << 30, 0, sdk::Log());
-    }
-    hbf_region_info alloc(uint32_t tier, uint64_t size) {
-        sdk::AllocRequest request;
-        request.tier = tier;
-        request.size = size;
-        return opened->alloc(request);
-    }
-    std::unique_ptr<sdk::Queue> queue() { return opened->create_queue({}); }
-
-    std::unique_ptr<ZeInstance> opened;
-};
-
-uint64_t submit(sdk::Queue &queue, const std::vector<hbf_command> &commands) {
-    const hbf_batch batch{sizeof batch, sizeof(hbf_command), commands.data(), commands.size()};
-    return queue.submit(sdk::BatchView(batch));
-}
-
-hbf_command copy(const hbf_region_info &to, uint64_t to_at, const hbf_region_info &from, uint64_t from_at, uint64_t size) {
-    hbf_command command{};
-    command.kind = HBF_COMMAND_COPY;
-    command.u.copy = {to.region, to_at, from.region, from_at, size, nullptr};
-    return command;
 }
 
 // A large write and then a small one to its end, both from pinned memory: what overtakes on an immediate list. And back by
