@@ -98,6 +98,12 @@ int ZeStream::seal(Track &track) noexcept {
     if (!track.open) return 0;
     Shot *const shot = fresh();
     if (!shot) return as_int(refused_);
+    // The one before may be set long after this call. Whoever used it again meanwhile would find it set too early, so it
+    // stays as it is until the next mark is over.
+    if (track.last && !borrow(*track.last)) {
+        shot->leave();
+        return as_int(ze::out_of_host_memory);
+    }
     const ze::Result code = ze_.zeCommandListAppendBarrier(track.list, shot->event, 0, nullptr);
     if (code != ze::success) {
         shot->leave();

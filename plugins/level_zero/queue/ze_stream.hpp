@@ -46,7 +46,7 @@ private:
     // What the shared queue calls an event: where each list stood.
     struct Mark {
         std::array<std::atomic<Shot *>, most_tracks> shots{};
-        std::vector<Shot *> borrowed; // of other queues, waited for by what this mark stands for
+        std::vector<Shot *> borrowed; // set, or waited for, by what this mark stands for
     };
 
     Shot *fresh() noexcept; // nullptr: there is none, `refused_` says why
@@ -67,7 +67,7 @@ private:
     std::vector<Shot *> shots_;              // this queue's
     size_t next_shot_ = 0;
     ze::Result refused_ = ze::success;
-    std::vector<Shot *> borrowed_; // since the last record
+    std::vector<Shot *> borrowed_; // since the last record: of others, and own ones that a later one has replaced
     std::vector<ze::Kernel> own_kernels_;
     std::atomic<uint32_t> looks_{0};
 };

@@ -38,13 +38,40 @@ TEST_F(Emulated, ValuesAreInOrderOverListsThatAreNot) {
     }
 }
 
+// Far more barriers in one batch than the queue has events, all appended before the first copy is over.
+TEST_F(Emulated, ABatchOfManyBarriersIsOverWhenItsLastCommandIs) {
+    Device device;
+    constexpr uint64_t size = 4 << 20;
+    const hbf_region_info from = device.alloc(1, size), back = device.alloc(1, size), first = device.alloc(0, size),
+                          second = device.alloc(0, size);
+    sdk::QueueRequest request;
+    request.depth = 1;
+    const std::unique_ptr<sdk::Queue> queue = device.opened->create_queue(request);
+    hbf_command barrier{};
+    barrier.kind = HBF_COMMAND_WAIT;
+    for (unsigned round = 1; round <= 5; ++round) {
+        std::memset(from.address, static_cast<int>(round), size);
+        std::vector<hbf_command> commands = {copy(first, 0, from, 0, size), barrier};
+        for (unsigned i = 0; i < 16; ++i) {
+            commands.push_back(copy(second, 0, first, 0, size));
+            commands.push_back(barrier);
+        }
+        commands.push_back(copy(back, 0, second, 0, size));
+        ASSERT_TRUE(queue->wait(submit(*queue, commands), UINT64_MAX));
+        ASSERT_EQ(queue->poll().failed, 0u);
+        ASSERT_EQ(std::memcmp(back.address, from.address, size), 0) << "round " << round;
+    }
+}
+
 TEST_F(Emulated, AQueueTakesMoreValuesThanItHasEvents) {
     Device device;
     constexpr uint64_t size = 65536;
     const hbf_region_info from = device.alloc(1, size), to = device.alloc(0, size);
-    const std::unique_ptr<sdk::Queue> one = device.queue(), other = device.queue();
-    // Many more values than a queue has events.
-    for (unsigned round = 0; round < 600; ++round) {
+    sdk::QueueRequest request;
+    request.depth = 8;
+    const auto make = [&] { return device.opened->create_queue(request); };
+    const std::unique_ptr<sdk::Queue> one = make(), other = make();
+    for (unsigned round = 0; round < 100; ++round) { // many more than it has
         const uint64_t last = submit(*one, {copy(to, 0, from, 0, size)});
         ASSERT_TRUE(one->wait(last, UINT64_MAX));
         ASSERT_TRUE(other->wait(submit(*other, {copy(from, 0, to, 0, size)}), UINT64_MAX));
