@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/migration/copier.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/engine/migration/copy_verified.hpp"
+
+namespace hbf::kv {
+namespace {
+
+tl::unexpected<Error> damaged(const TierPool &where, uint64_t offset, int64_t granule) {
+    return fail(Code::data_loss,
+                fmt::format("tier {} ({}): granule {} of a block is not what its checksum says", to_string(where.tier),
+                            where.info.name, granule),
+                offset + static_cast<uint64_t>(granule) * granule_size, where.info.name);
+}
+
+} // namespace
+
+Copier::~Copier() {
+    for (auto &[number, lane] : lanes_) {
+        end(lane);
+        if (lane.staging.region) (void)cpu_.device.free(lane.staging.region);
+    }
+}
+
+// Waits for what is in flight; then nothing is held any more.
+void Copier::end(Lane &lane) {
+    lane.queue = Queue();
+    for (Lane::Held &held : lane.held) held.free();
+    lane.held.clear();
+}
+
+Result<Copier::Lane *> Copier::lane(Device &device, bool with_staging) {
+    auto found = lanes_.find(device.number());
+    if (found == lanes_.end()) found = lanes_.emplace(device.number(), Lane{device, {}, {}, {}}).first;
+    Lane &lane = found->second;
+    if (lane.queue.id() == 0) {
+        auto queue = device.create_queue({8, 8});
+        if (!queue) return tl::unexpected(queue.error());
+        lane.queue = std::move(*queue);
+    }
+    if (with_staging && !lane.staging.region) {
+        auto region = cpu_.device.allocate(cpu_.info.index, longest_);
+        if (!region) return tl::unexpected(region.error());
+        lane.staging = *region;
+    }
+    return &lane;
+}
+
+Result<> Copier::run(Lane &lane, const Batch &batch, Clock::time_point deadline) {
+    auto point = lane.queue.submit(batch);
+    if (!point) {
+        if (!lane.queue.poisoned()) end(lane); // the next transfer begins anew
+        return tl::unexpected(point.error());
+    }
+    const auto now = Clock::now();
+    auto done = lane.queue.wait(point->value, deadline > now ? deadline - now : Clock::duration{0});
+    if (done) return {};
+    if (done.error().code != Code::timeout) {
+        if (!lane.queue.poisoned()) end(lane);
+        return tl::unexpected(done.error());
+    }
+    (void)lane.queue.cancel(point->value);
+    if (lane.queue.completed() < point->value) { // it reached the device, which finishes it for nobody
+        last_ = &lane;
+        last_value_ = point->value;
+    }
+    return fail(Code::timeout,
+                fmt::format("a transfer was not done by its deadline and was taken back: {}", done.error().message));
+}
+
+Result<> Copier::copy(TierPool &to, const Spot &dst, TierPool &from, const Spot &src, uint64_t bytes,
+                      Clock::time_point deadline) {
+    last_ = nullptr;
+    settle();
+    if (to.direct && from.direct) {
+        if (auto fine = to.device.written_by_cpu(dst.region, dst.offset, bytes); !fine) return fine;
+        const int64_t wrong = copy_verified(dst.address, src.address, bytes, src.crc);
+        if (wrong >= 0) return damaged(to, dst.offset, wrong);
+    } else {
+        auto lane = this->lane(to.device, dst.address == nullptr);
+        if (!lane) return tl::unexpected(lane.error());
+        batch_.clear();
+        batch_.copy(dst.region, dst.offset, src.region, src.offset, bytes);
+        if (dst.address == nullptr) {
+            std::fill_n((*lane)->staging.address, bytes, std::byte{}); // what was there before proves nothing
+            if (auto fine = cpu_.device.written_by_cpu((*lane)->staging.region, 0, bytes); !fine) return fine;
+            batch_.barrier().copy((*lane)->staging.region, 0, dst.region, dst.offset, bytes);
+        }
+        if (auto done = run(**lane, batch_, deadline); !done) return done;
+        const int64_t wrong = find_damage(dst.address == nullptr ? (*lane)->staging.address : dst.address, bytes, src.crc);
+        if (wrong >= 0) return damaged(to, dst.offset, wrong);
+    }
+    std::copy_n(src.crc, bytes / granule_size, dst.crc);
+    return {};
+}
+
+Result<const std::byte *> Copier::fetch(TierPool &from, const Spot &src, uint64_t bytes, Clock::time_point deadline) {
+    last_ = nullptr;
+    settle();
+    const std::byte *data = src.address;
+    if (data == nullptr) {
+        auto lane = this->lane(from.device, true);
+        if (!lane) return tl::unexpected(lane.error());
+        if (auto fine = cpu_.device.written_by_cpu((*lane)->staging.region, 0, bytes); !fine)
+            return tl::unexpected(fine.error());
+        batch_.clear();
+        batch_.copy((*lane)->staging.region, 0, src.region, src.offset, bytes);
+        if (auto done = run(**lane, batch_, deadline); !done) return tl::unexpected(done.error());
+        data = (*lane)->staging.address;
+    }
+    const int64_t wrong = find_damage(data, bytes, src.crc);
+    if (wrong >= 0) return damaged(from, src.offset, wrong);
+    return data;
+}
+
+void Copier::when_finished(std::function<void()> free) {
+    if (last_ == nullptr) return free();
+    last_->held.push_back({last_value_, std::move(free)});
+    last_ = nullptr;
+}
+
+void Copier::settle() {
+    for (auto &[number, lane] : lanes_) {
+        if (lane.held.empty()) continue;
+        const uint64_t done = lane.queue.completed();
+        std::erase_if(lane.held, [done](Lane::Held &held) {
+            if (held.value > done) return false;
+            held.free();
+            return true;
+        });
+    }
+}
+
+} // namespace hbf::kv

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves a block's bytes from one tier to another and says that they arrived, or that they did not: what lies at the
+// destination is always read again and held against the checksums from when the block was sealed. Where the CPU reaches both
+// sides it copies itself; else the fabric does, and what the CPU cannot see is copied back into staging memory to be read.
+//
+// One transfer at a time, by one thread at a time. Staging is memory of its own, no part of any pool's budget.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "core/engine/migration/pool.hpp"
+#include "hbf/queue.hpp"
+
+namespace hbf::kv {
+
+class Copier {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    // Staging comes from `cpu`, a pool that the CPU reaches. `longest`: bytes of the largest transfer.
+    Copier(TierPool &cpu, uint64_t longest) : cpu_(cpu), longest_(longest) {}
+    ~Copier();
+    Copier(const Copier &) = delete;
+    Copier &operator=(const Copier &) = delete;
+
+    // Bytes and checksums. DATA_LOSS, with the offset of the granule: they did not arrive, or are not what was sealed.
+    // TIMEOUT: not in time, and taken back; see in_flight(). Other codes: the device's.
+    Result<> copy(TierPool &to, const Spot &dst, TierPool &from, const Spot &src, uint64_t bytes,
+                  Clock::time_point deadline);
+
+    // The bytes where the CPU can read them, until the next call; held against their checksums.
+    Result<const std::byte *> fetch(TierPool &from, const Spot &src, uint64_t bytes, Clock::time_point deadline);
+
+    // After an error: a device may still be writing to the destination of the last transfer. `free` is called when it has
+    // finished: by a later call here, or at the end.
+    bool in_flight() const noexcept { return last_ != nullptr; }
+    void when_finished(std::function<void()> free);
+    void settle(); // calls what may be called
+
+private:
+    struct Lane { // of a device
+        Device device;
+        Queue queue;
+        RegionInfo staging;
+        struct Held {
+            uint64_t value;
+            std::function<void()> free;
+        };
+        std::vector<Held> held;
+    };
+    Result<Lane *> lane(Device &device, bool with_staging);
+    Result<> run(Lane &lane, const Batch &batch, Clock::time_point deadline);
+    static void end(Lane &lane);
+
+    TierPool &cpu_;
+    const uint64_t longest_;
+    std::map<uint32_t, Lane> lanes_; // by the device's number
+    Lane *last_ = nullptr;
+    uint64_t last_value_ = 0;
+    Batch batch_;
+};
+
+} // namespace hbf::kv
