@@ -13,13 +13,13 @@ class LastSuccessor {
 public:
     struct Reader {
         BlockId last = no_block;
-        void restart() { last = no_block; }
     };
     explicit LastSuccessor(size_t blocks) : successors_(blocks) {}
     void access(Reader &reader, BlockId block) {
         if (reader.last != no_block) successors_.follow(no_block, reader.last, block);
         reader.last = block;
     }
+    void end(Reader &) {}
     size_t next(const Reader &reader, std::span<Guess> out) const {
         BlockId at = reader.last;
         for (size_t k = 0; k < out.size(); ++k) {
@@ -59,6 +59,7 @@ Score score(std::string name, Predictor predictor, std::span<const std::vector<B
                 out.branches_right += count > 0 && guesses[0].block == ahead[0];
             }
         }
+        predictor.end(reader);
         for (size_t i = 0; i < request.size(); ++i) {
             made[request[i]] = 1;
             if (i > 0) seen.follow(no_block, request[i - 1], request[i]);

@@ -42,16 +42,13 @@ private:
 class LstmPrefetch {
 public:
     class Reader {
-    public:
-        void restart() noexcept { count_ = 0; }
-
-    private:
         friend class LstmPrefetch;
         std::array<uint8_t, window> steps_{};
         size_t count_ = 0; // accesses
         BlockId last_ = no_block;
     };
     void access(Reader &reader, BlockId block);
+    void end(Reader &reader) noexcept { reader.count_ = 0; }
     size_t next(const Reader &reader, std::span<Guess> out) const; // the next accesses one after the other
 
 private:

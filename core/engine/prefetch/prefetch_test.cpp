@@ -64,7 +64,7 @@ TEST(Successors, KnowTheLatestAndTheOther) {
 // Reads `chain` n times as requests of their own.
 void read(SmartPrefetch &model, SmartPrefetch::Reader &reader, const std::vector<BlockId> &chain, int times = 1) {
     for (int i = 0; i < times; ++i) {
-        reader.restart();
+        model.end(reader);
         for (const BlockId block : chain) model.access(reader, block);
     }
 }

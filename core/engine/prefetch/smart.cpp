@@ -19,9 +19,10 @@ float logarithm(double value) {
 
 } // namespace
 
-void SmartPrefetch::Reader::restart() noexcept {
-    count_ = 0;
-    for (Past &past : past_) past.count = 0;
+void SmartPrefetch::end(Reader &reader) noexcept {
+    const size_t n = reader.count_;
+    for (size_t ago = std::min(n, horizon); ago-- > 0;) learn(reader, n - ago, ago);
+    reader.count_ = 0;
 }
 
 void SmartPrefetch::access(Reader &reader, BlockId block) noexcept {
@@ -34,19 +35,18 @@ void SmartPrefetch::access(Reader &reader, BlockId block) noexcept {
     }
     reader.seen_[n % window] = block;
     reader.count_ = n + 1;
-    learn(reader);
+    if (reader.count_ > horizon) learn(reader, reader.count_ - horizon, horizon);
     propose(reader, block);
 }
 
-// What was thought `horizon` accesses ago is known now.
-void SmartPrefetch::learn(Reader &reader) noexcept {
+// What was thought when there were `thought` accesses is known now: `known` accesses came after it.
+void SmartPrefetch::learn(Reader &reader, size_t thought, size_t known) noexcept {
     const size_t n = reader.count_;
-    if (n <= horizon) return;
-    auto &past = reader.past_[n % horizon]; // written when count_ was n - horizon
+    auto &past = reader.past_[thought % horizon];
     for (uint8_t i = 0; i < past.count; ++i) {
         const auto &candidate = past.candidates[i];
         bool came = false;
-        for (size_t k = 0; k < horizon; ++k) came |= reader.seen_[(n - 1 - k) % window] == candidate.block;
+        for (size_t k = 0; k < known; ++k) came |= reader.seen_[(n - 1 - k) % window] == candidate.block;
         model_.learn(candidate.input, came);
         for (size_t source = 0; source < reader.right_.size(); ++source) {
             if (candidate.sources >> source & 1)

@@ -36,10 +36,6 @@ public:
     using Model = Logistic<features>;
 
     class Reader {
-    public:
-        void restart() noexcept; // another request: what was before does not lead to what comes
-
-    private:
         friend class SmartPrefetch;
         struct Candidate {
             BlockId block = no_block;
@@ -60,6 +56,8 @@ public:
 
     // The reader reads `block`: learns from it, and thinks about what comes next.
     void access(Reader &reader, BlockId block) noexcept;
+    // The request has ended: what did not come does not come, and what comes next does not follow from it.
+    void end(Reader &reader) noexcept;
     // The likeliest blocks of the next accesses, likeliest first; the number of them.
     size_t next(const Reader &reader, std::span<Guess> out) const noexcept;
 
@@ -72,7 +70,7 @@ public:
 
 private:
     void propose(Reader &reader, BlockId block) noexcept;
-    void learn(Reader &reader) noexcept;
+    void learn(Reader &reader, size_t thought, size_t known) noexcept;
 
     Successors successors_;
     Model model_;
