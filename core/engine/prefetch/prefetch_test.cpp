@@ -9,6 +9,7 @@
 #include "core/engine/prefetch/ledger.hpp"
 #include "core/engine/prefetch/lstm.hpp"
 #include "core/engine/prefetch/pattern.hpp"
+#include "core/engine/prefetch/prefetcher.hpp"
 #include "core/engine/prefetch/returns.hpp"
 
 namespace hbf::kv::prefetch {
@@ -194,6 +195,45 @@ TEST(Compare, AllKnowAChainAndOnlyTheLearnersDoubt) {
     EXPECT_GT(scores[1].recall(), 0.97);
     EXPECT_GT(scores[1].precision(), scores[0].precision() + 0.02);
     EXPECT_GT(scores[0].branches, 150u);
+}
+
+// Chains that all go on the same way, up to a point where each request goes on by itself.
+void serve(Prefetcher &prefetcher, Prefetcher::Reader &reader, BlockId fresh, size_t &asked_at_branch) {
+    BlockId out[4];
+    for (BlockId block = 0; block < 10; ++block) {
+        const size_t count = prefetcher.read(reader, block, {}, 0, out);
+        if (block == 9) asked_at_branch = count;
+    }
+    for (BlockId block = fresh; block < fresh + 3; ++block) prefetcher.read(reader, block, {}, 0, out);
+    prefetcher.end(reader);
+}
+
+TEST(Prefetcher, GuessesNothingWhereTheChainIsKnown) {
+    Prefetcher prefetcher(100);
+    Prefetcher::Reader reader;
+    const BlockId known[] = {50, 60, 70};
+    BlockId out[4];
+    EXPECT_EQ(prefetcher.read(reader, 1, known, 0, out), 2u); // depth
+    EXPECT_EQ(out[0], 50u);
+    EXPECT_EQ(out[1], 60u);
+    EXPECT_EQ(prefetcher.read(reader, 1, known, 0.9, out), 0u); // memory is short
+    EXPECT_EQ(prefetcher.read(reader, 1, known, 0, std::span(out).first(1)), 1u);
+}
+
+TEST(Prefetcher, TakesTheModelOnceThatIsBetter) {
+    Prefetcher prefetcher(2000);
+    Prefetcher::Reader reader;
+    size_t at_branch = 0;
+    for (BlockId i = 0; i < 3; ++i) serve(prefetcher, reader, 100 + 3 * i, at_branch);
+    EXPECT_FALSE(prefetcher.contest().model_on());
+    EXPECT_EQ(at_branch, 2u); // what followed last: wrong each time
+    for (BlockId i = 3; i < 300; ++i) serve(prefetcher, reader, 100 + 3 * i, at_branch);
+    EXPECT_TRUE(prefetcher.contest().model_on());
+    EXPECT_EQ(at_branch, 0u);
+    BlockId out[4];
+    for (BlockId block = 0; block < 6; ++block) prefetcher.read(reader, block, {}, 0, out);
+    EXPECT_EQ(prefetcher.read(reader, 6, {}, 0, out), 2u);
+    EXPECT_EQ(std::set({out[0], out[1]}), (std::set<BlockId>{7, 8}));
 }
 
 TEST(Returns, LearnWhichSessionsComeBack) {
