@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cache behind KvCache and its sequences: the blocks, where they are, and who may have them.
+//
+// One mutex guards the table, the indexes and the counters; it is never held while bytes move. Readers take none: they load
+// a block's place inside an epoch (migration/epochs.hpp). Order of locks: this mutex, then a pool's.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/blocks/block_table.hpp"
+#include "core/engine/blocks/id_table.hpp"
+#include "core/engine/identity/identity.hpp"
+#include "core/engine/migration/copier.hpp"
+#include "core/engine/migration/transfers.hpp"
+#include "hbf/kv.hpp"
+#include "kernels/host/attention/attention.hpp"
+
+namespace hbf::kv {
+
+// What one thread needs to move or read blocks; borrowed from the cache.
+struct Worker {
+    Worker(TierPool &cpu, uint64_t longest, Epochs &epochs) : copier(cpu, longest), reader(epochs.take()) {}
+    ~Worker() { Epochs::give_back(reader); }
+    Worker(const Worker &) = delete;
+    Worker &operator=(const Worker &) = delete;
+    Copier copier;
+    Epochs::Reader &reader;
+};
+
+class CacheCore : public std::enable_shared_from_this<CacheCore> {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    static Result<std::shared_ptr<CacheCore>> make(const CacheOptions &options);
+    explicit CacheCore(const CacheOptions &options);
+    ~CacheCore();
+    CacheCore(const CacheCore &) = delete;
+    CacheCore &operator=(const CacheCore &) = delete;
+
+    // A lane is a layer's group of heads: lane = layer * groups + group.
+    const Model &model() const { return model_; }
+    uint32_t lanes() const { return model_.layers * model_.head_groups; }
+    kernels::device::kv_shape shape(uint32_t capacity) const; // of a block of one lane
+    uint64_t block_bytes(uint32_t capacity) const { return kernels::device::kv_block_size(shape(capacity)); }
+    uint64_t row_bytes() const { return uint64_t{model_.kv_heads} * model_.head_dim * size_of(model_.element); }
+    Identity root(uint32_t lane) const { return roots_[lane]; } // parent of a lane's first block
+    BlockIdentities identities(std::string_view tenant) const { return {model_identity_, layout_identity_, tenant}; }
+    Clock::time_point deadline() const { return Clock::now() + deadline_; }
+
+    // Blocks: lifecycle.cpp. Every block that is returned is the caller's to release.
+    Result<BlockId> new_block(uint32_t lane, uint32_t first, uint32_t capacity);
+    std::byte *memory(BlockId block) const;        // of one that is being filled
+    bool writable(BlockId block, uint16_t tokens); // being filled, and nobody else's; then it has these tokens from now on
+    void share(BlockId block);
+    void release(BlockId block);
+    // The block is full: checksums, identity, the indexes. What the caller has afterwards: this block, or the same one of
+    // somebody else (the caller's is released then).
+    BlockId seal(Worker &worker, BlockId block, const Identity &identity);
+    Result<BlockId> copy_of(Worker &worker, BlockId block, uint16_t tokens); // a block of the caller's own, to be filled
+
+    // Prefixes: prefix.cpp
+    BlockId find(const Identity &identity);              // no_block, or a block that is now the caller's
+    std::vector<uint32_t> sizes_of(uint32_t lane) const; // of blocks that there ever were, largest first
+
+    // Bytes: reading.cpp
+    BlockRecord &record(BlockId block) const { return table_[block]; }
+    // Calls `use(bytes)` with the block's bytes where the CPU sees them. DATA_LOSS: no copy is right.
+    template <class Use>
+    Result<> with_bytes(Worker &worker, BlockId block, const Use &use) {
+        const Reading reading(worker.reader);
+        auto bytes = bytes_of(worker, block);
+        if (!bytes) return tl::unexpected(std::move(bytes.error()));
+        use(*bytes);
+        return {};
+    }
+    void touch(BlockId block) { table_[block].last_use.store(tick(), std::memory_order_relaxed); }
+
+    // Moves: move.cpp, room.cpp, defragment.cpp
+    Result<> migrate(BlockId block, Tier to, Clock::time_point deadline);
+    Result<> set_budget(Tier tier, uint64_t bytes);
+    Result<uint64_t> defragment(Tier tier, double most);
+    void balance(); // asks for moves down where HBM is too full
+
+    // Sizes: sizes.cpp
+    Result<> report_entropy(uint32_t layer, uint32_t group, double entropy);
+    Result<> set_chunk_size(uint32_t tokens);
+    uint32_t next_capacity(uint32_t lane, bool step); // step: the size moves on towards its goal
+
+    // What is known: report.cpp
+    Result<BlockInfo> explain(BlockId block) const;
+    CacheStats stats() const;
+    void count_sequence(int change);
+    void count_reused(uint64_t blocks);
+
+    // Borrowed for a scope.
+    class Lease {
+    public:
+        explicit Lease(CacheCore &core) : core_(core), worker_(core.borrow()) {}
+        ~Lease() { core_.give_back(std::move(worker_)); }
+        Lease(const Lease &) = delete;
+        Lease &operator=(const Lease &) = delete;
+        Worker &operator*() const { return *worker_; }
+
+    private:
+        CacheCore &core_;
+        std::unique_ptr<Worker> worker_;
+    };
+
+private:
+    using Lock = std::unique_lock<std::mutex>;
+    struct LaneSize {
+        uint32_t now = 0;
+        uint16_t seen = 0;   // bit i: there was a block of 16 (i + 1) tokens
+        double entropy = -1; // smoothed; below 0: not reported
+    };
+
+    Result<> open(const CacheOptions &options);
+    Result<> check_places(const CacheOptions &options);
+
+    std::unique_ptr<Worker> borrow();
+    void give_back(std::unique_ptr<Worker> worker);
+    uint32_t tick() { return clock_.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+    TierPool *pool(Tier tier) const { return pools_[static_cast<size_t>(tier)].get(); }
+    TierPool *colder(Tier tier) const; // the next one that there is, nullptr: none
+    Spot spot(BlockPlace place) const { return pool(place.tier())->at(place.granule()); }
+    static BlockPlace place_of(const BlockRecord &record) { return BlockPlace(record.place.load()); }
+    uint64_t copied_bytes(const BlockRecord &record) const { return uint64_t{record.granules} * granule_size; }
+
+    // Under the lock.
+    auto identity_hash() const {
+        return [this](BlockId block) { return IdentityHash()(table_[block].identity); };
+    }
+    auto content_hash() const {
+        return [this](BlockId block) { return fingerprint(table_[block]); };
+    }
+    uint64_t fingerprint(const BlockRecord &record) const; // of its checksums: finds what is then compared
+    BlockId find_identity(const Identity &identity) const;
+    BlockId find_content(BlockId like) const;
+    void add_to_indexes(BlockId block);
+    void release_locked(BlockId block);
+    void destroy(BlockId block);
+    void unindex(BlockId block);
+    void retire(BlockPlace place, uint32_t granules);
+    void publish(BlockId block, BlockPlace at, bool keep_lower);
+    void drop_lower(BlockRecord &record);
+    void lose(BlockId block);
+    bool same_bytes(Lock &lock, Worker &worker, BlockId one, BlockId other); // opens the lock meanwhile
+
+    Result<const std::byte *> bytes_of(Worker &worker, BlockId block);
+    Result<const std::byte *> recover(Worker &worker, BlockRecord &record, const Error &cause);
+
+    Result<> carry(Lock &lock, Worker &worker, BlockId block, Tier to, Clock::time_point deadline);
+    Result<> transfer(Lock &lock, Worker &worker, BlockId block, TierPool &to, uint64_t run, Clock::time_point deadline);
+    bool lower_is_right(Lock &lock, Worker &worker, BlockRecord &record, Clock::time_point deadline);
+    void finish_move(BlockId block);
+    Result<uint64_t> allocate(Tier tier, uint32_t granules, Clock::time_point deadline);
+    BlockId pick_victim(TierPool &pool, bool &lower_copy); // under the lock
+    Result<> evict(BlockId block, TierPool &pool, Clock::time_point deadline);
+    Result<bool> move_down(BlockId block, TierPool &pool, uint64_t from); // within its tier
+    uint32_t longest_granules() const { return granules_of(block_bytes(256)); }
+    static uint32_t granules_of(uint64_t bytes) { return static_cast<uint32_t>((bytes + granule_size - 1) / granule_size); }
+
+    Model model_;
+    const Settings settings_;
+    const std::chrono::milliseconds deadline_;
+    const bool dedupe_, background_;
+    Identity model_identity_, layout_identity_;
+    std::vector<Identity> roots_;
+    Epochs epochs_;
+    std::unique_ptr<TierPool> pools_[tier_count];
+    TierPool *cpu_ = nullptr; // where blocks are filled
+
+    mutable std::mutex mutex_;
+    BlockTable table_;
+    IdTable by_identity_, by_content_;
+    std::vector<LaneSize> sizes_;
+    uint32_t chunk_ = 32;
+    uint64_t hands_[tier_count] = {}; // where the next look for victims begins
+    CacheStats counts_;               // the counters in it
+    std::atomic<uint32_t> clock_{0};
+
+    std::mutex workers_mutex_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::unique_ptr<Transfers> transfers_; // last: its thread uses all of this
+};
+
+} // namespace hbf::kv
