@@ -37,7 +37,7 @@ hbf_queue_info Instance::queue_info() const {
 }
 
 std::unique_ptr<sdk::Queue> Instance::create_queue(const sdk::QueueRequest &request) {
-    return std::make_unique<StreamQueue>(request, limits_, make_stream(), regions_, kernels_.get());
+    return std::make_unique<StreamQueue>(request, limits_, [this] { return make_stream(); }, regions_, kernels_.get());
 }
 
 } // namespace hbf::stream

@@ -22,20 +22,26 @@ private:
     const bool mine_;
 };
 
-Lane::Lane(StreamApi &api, Regions &regions, uint32_t depth, uint32_t commands, uint32_t pins)
-    : api_(api), regions_(regions), depth_(depth), waits_(new Wait[size_t{depth} * commands]),
+Lane::Lane(Regions &regions, uint32_t depth, uint32_t commands, uint32_t pins)
+    : regions_(regions), depth_(depth), waits_(new Wait[size_t{depth} * commands]),
       pins_(new hbf_region[size_t{depth} * pins]), slots_(new Slot[depth]) {
-    const Entered entered(api_);
     for (size_t i = 0; i < depth; ++i) {
         slots_[i].waits = waits_.get() + i * commands;
         slots_[i].pins = {pins_.get() + i * pins, 0, pins};
+    }
+}
+
+void Lane::begin(StreamApi &api) {
+    const Entered entered(api);
+    for (size_t i = 0; i < depth_; ++i) {
         try {
-            slots_[i].event = api_.make_event();
+            slots_[i].event = api.make_event();
         } catch (...) {
-            while (i > 0) api_.destroy_event(slots_[--i].event);
+            while (i > 0) api.destroy_event(std::exchange(slots_[--i].event, nullptr));
             throw;
         }
     }
+    api_ = &api;
 }
 
 bool Lane::full() noexcept {
@@ -85,7 +91,7 @@ void Lane::retire() noexcept {
 }
 
 Lane::State Lane::look(Slot &slot, std::optional<sdk::Failure> &failure) {
-    const Answer answer = slot.recorded ? api_.query(slot.event) : api_.query_all();
+    const Answer answer = slot.recorded ? api_->query(slot.event) : api_->query_all();
     if (!answer.over) return State::pending;
     for (uint32_t i = 0; i < slot.wait_count; ++i) {
         const Wait &wait = slot.waits[i];
@@ -103,7 +109,7 @@ Lane::State Lane::look(Slot &slot, std::optional<sdk::Failure> &failure) {
     }
     if (!failure) failure = std::move(slot.failure);
     if (!failure && answer.code != 0) {
-        failure = api_.explain(answer.code, true);
+        failure = api_->explain(answer.code, true);
         failure->message = fmt::format("{} failed on the device: {}",
                                        slot.command_count == 1 ? std::string("the command")
                                                                : fmt::format("one of {} commands", slot.command_count),
@@ -144,8 +150,8 @@ void Lane::end() noexcept {
         const uint64_t value = completed_.load(std::memory_order_relaxed) + 1;
         complete(value, slot(value), sdk::Failure{HBF_DEVICE_LOST, {}});
     }
-    const Entered entered(api_);
-    for (size_t i = 0; i < depth_; ++i) api_.destroy_event(std::exchange(slots_[i].event, nullptr));
+    const Entered entered(*api_);
+    for (size_t i = 0; i < depth_; ++i) api_->destroy_event(std::exchange(slots_[i].event, nullptr));
 }
 
 } // namespace hbf::stream

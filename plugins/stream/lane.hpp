@@ -21,8 +21,9 @@ namespace hbf::stream {
 
 class Lane {
 public:
-    // Makes its events. `api` lives until end().
-    Lane(StreamApi &api, Regions &regions, uint32_t depth, uint32_t commands, uint32_t pins);
+    Lane(Regions &regions, uint32_t depth, uint32_t commands, uint32_t pins);
+    // Once, before all else: makes its events, or throws with none made. `api` lives until end().
+    void begin(StreamApi &api);
 
     void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept {
@@ -81,7 +82,7 @@ private:
     }
     void complete(uint64_t value, Slot &slot, std::optional<sdk::Failure> &&failure) noexcept;
 
-    StreamApi &api_;
+    StreamApi *api_ = nullptr;
     Regions &regions_;
     const uint32_t depth_;
     std::unique_ptr<Wait[]> waits_; // of all slots

@@ -42,12 +42,14 @@ hbf_queue_info queue_facts(const QueueLimits &limits, bool kernels) {
     return info;
 }
 
-StreamQueue::StreamQueue(const sdk::QueueRequest &request, const QueueLimits &limits, std::unique_ptr<StreamApi> api,
+StreamQueue::StreamQueue(const sdk::QueueRequest &request, const QueueLimits &limits, const MakeStream &make_stream,
                          Regions &regions, const KernelTable *kernels)
     : commands_(commands_of(request, limits)), kernels_(kernels), regions_(regions), taken_(new Command[commands_]),
-      copies_(new Copy[commands_]), api_(std::move(api)),
-      lane_(new Lane(*api_, regions, depth_of(request, limits), commands_,
-                     commands_ * std::max(2u, kernels ? KernelTable::most_buffers() : 0))) {}
+      copies_(new Copy[commands_]), lane_(new Lane(regions, depth_of(request, limits), commands_,
+                                                   commands_ * std::max(2u, kernels ? KernelTable::most_buffers() : 0))) {
+    api_ = make_stream();
+    lane_->begin(*api_);
+}
 
 StreamQueue::~StreamQueue() {
     if (!idle()) {

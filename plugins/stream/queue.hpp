@@ -3,6 +3,7 @@
 // its copies between barriers and waits go down in one call, and one event is recorded behind it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -24,9 +25,11 @@ hbf_queue_info queue_facts(const QueueLimits &limits, bool kernels);
 
 class StreamQueue final : public sdk::Queue {
 public:
-    // `regions` and `kernels`, which may be nullptr, outlive the queue.
-    StreamQueue(const sdk::QueueRequest &request, const QueueLimits &limits, std::unique_ptr<StreamApi> api,
-                Regions &regions, const KernelTable *kernels);
+    // `make_stream` is called once the queue has all memory of its own: a runtime need not give a stream back on the spot,
+    // so one is not asked for in vain. `regions` and `kernels`, which may be nullptr, outlive the queue.
+    using MakeStream = std::function<std::unique_ptr<StreamApi>()>;
+    StreamQueue(const sdk::QueueRequest &request, const QueueLimits &limits, const MakeStream &make_stream, Regions &regions,
+                const KernelTable *kernels);
     ~StreamQueue() override;
 
     uint64_t submit(const sdk::BatchView &batch) override;
@@ -54,7 +57,7 @@ private:
     std::unique_ptr<Command[]> taken_; // of the batch that is submitted
     std::unique_ptr<Copy[]> copies_;   // of one run of them
     std::unique_ptr<StreamApi> api_;
-    std::unique_ptr<Lane, Release> lane_; // made last: only end() gives its events back
+    std::unique_ptr<Lane, Release> lane_; // only end() gives its events back
 };
 
 } // namespace hbf::stream

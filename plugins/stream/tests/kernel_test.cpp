@@ -105,6 +105,26 @@ public:
     sdk::Failure explain(int, bool) const override { return {}; }
 };
 
+// A runtime need not give a stream back at once: none is asked for that a lack of memory would end on the spot.
+TEST_F(StreamKernels, AStreamIsAskedForOnceTheQueueHasItsMemory) {
+    Regions regions;
+    uint64_t before = 0, asked = 0;
+    const StreamQueue::MakeStream make = [&] {
+        auto made = std::make_unique<QuietStream>();
+        asked = hbf::testing::allocations();
+        return made;
+    };
+    before = hbf::testing::allocations();
+    const StreamQueue one({}, {}, make, regions, nullptr);
+    EXPECT_EQ(hbf::testing::allocations(), asked);
+    EXPECT_GT(asked, before + 5);
+    const auto refused = refusal([&] {
+        const StreamQueue two(
+            {}, {}, []() -> std::unique_ptr<StreamApi> { sdk::fail(HBF_EXHAUSTED, "no streams"); }, regions, nullptr);
+    });
+    EXPECT_EQ(refused.status, HBF_EXHAUSTED);
+}
+
 TEST_F(StreamKernels, AWarmedSubmitPollAndWaitAllocateNothing) {
     Regions regions;
     auto made = std::make_unique<FakeRegion>(runtime, 128);
@@ -113,7 +133,7 @@ TEST_F(StreamKernels, AWarmedSubmitPollAndWaitAllocateNothing) {
     KernelTable table(std::make_unique<FakeLoader>());
     hbf_kernel_info info{};
     table.find("copy/1", info);
-    StreamQueue one({}, {}, std::make_unique<QuietStream>(), regions, &table);
+    StreamQueue one({}, {}, [] { return std::make_unique<QuietStream>(); }, regions, &table);
     const hbf_kernel_buffer both[] = {{region, 0, 64, HBF_KERNEL_READS, 0}, {region, 64, 64, HBF_KERNEL_WRITES, 0}};
     std::vector<hbf_command> commands = {copy(region, 0, region, 64, 8), barrier(),
                                          fill(region, 3, 33, 0x0102030405060708, 8), launch(info.kernel)};
