@@ -15,6 +15,7 @@ using Kind = Operation::Kind;
 constexpr uint32_t kernels_at_once = 4; // kernels may wait for each other
 constexpr uint32_t most_copy_threads = 3;
 constexpr auto polling = std::chrono::microseconds(100);
+constexpr auto moment = std::chrono::microseconds(5);
 
 bool moves(const Operation &operation) {
     return operation.kind == Kind::copy || operation.kind == Kind::fill || operation.kind == Kind::launch;
@@ -95,9 +96,7 @@ void Engines::work(int device, Class mine) noexcept {
         bool polls = false;
         const Found found = choose(device, mine, polls);
         if (found.slot && dice_.below(8) == 0) { // not yet: others may come first
-            lock.unlock();
-            std::this_thread::yield();
-            lock.lock();
+            crew.work.wait_for(lock, moment);    // not by yielding: on a busy machine that lasts until all others had a turn
         } else if (found.slot) {
             run(lock, found);
         } else if (!ending_) { // it may have begun where the lock was let go

@@ -80,7 +80,7 @@ Process &process() noexcept {
 
 template <class Kept>
 void keep(std::vector<std::unique_ptr<Kept>> &old, std::unique_ptr<Kept> gone) {
-    if (old.size() >= kept_handles) old.erase(old.begin(), old.begin() + kept_handles / 2);
+    if (old.size() >= kept_handles) old.erase(old.begin()); // one for one: what is kept does not come and go
     old.push_back(std::move(gone));
 }
 
@@ -138,8 +138,13 @@ Stream *Machine::create_stream(int device, const StreamOptions &options) {
     auto stream = std::make_unique<Stream>(lane);
     Stream *const handle = stream.get();
     const std::lock_guard lock(parts_->mutex);
-    parts_->streams.emplace(handle, std::move(stream));
-    parts_->engines->add(std::move(lane));
+    const auto known = parts_->streams.emplace(handle, std::move(stream)).first;
+    try {
+        parts_->engines->add(std::move(lane));
+    } catch (...) {
+        parts_->streams.erase(known);
+        throw;
+    }
     return handle;
 }
 
