@@ -24,7 +24,13 @@ int named(const model::Machine &machine, const std::vector<int> &all, std::strin
 } // namespace
 
 std::vector<int> visible_devices(const model::Machine &machine) {
-    const std::vector<int> all = machine.devices_of("nvidia");
+    std::vector<int> all = machine.devices_of("nvidia");
+    // MIG guide: a device that is in MIG mode is used by its instances only. A profile says mig = "empty" of one without.
+    std::erase_if(all, [&](int device) {
+        const auto &texts = machine.profile().devices[static_cast<size_t>(device)].texts;
+        const auto found = texts.find("mig");
+        return found != texts.end() && found->second == "empty";
+    });
     const char *const list = std::getenv("CUDA_VISIBLE_DEVICES");
     if (!list) return all;
     std::vector<int> seen;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include "conformance/emulators/nvidia/cuda/owned.hpp"
@@ -26,9 +27,11 @@ constexpr const char *names[] = {
 struct Runtime {
     model::Machine *machine;
     std::vector<int> devices; // of the machine, by ordinal
-    pid_t process;
 };
 std::atomic<Runtime *> runtime{nullptr};
+// Set in a child of the process that called cuInit: asking for the process's number is a call of the kernel, and every
+// function begins with this question.
+std::atomic<bool> forked{false};
 
 model::Contract contract(const model::Machine &, model::Faults &faults) {
     model::Contract contract;
@@ -65,14 +68,14 @@ CUresult initialize(unsigned int flags) noexcept {
     static std::mutex mutex;
     if (flags != 0) return INVALID_VALUE;
     std::lock_guard lock(mutex);
-    if (const Runtime *const made = runtime.load(std::memory_order_acquire)) // reference: a child process cannot go on
-        return made->process == getpid() ? SUCCESS : NOT_INITIALIZED;
+    if (runtime.load(std::memory_order_acquire)) // reference: a child process cannot go on
+        return forked.load(std::memory_order_relaxed) ? NOT_INITIALIZED : SUCCESS;
     model::Machine *const machine = model::machine();
     if (!machine) return NO_DEVICE;
     if (const CUresult no = always_answered()) return no;
     if (const CUresult no = faulty(machine->faults())) return no;
     try {
-        auto made = std::make_unique<Runtime>(Runtime{machine, visible_devices(*machine), getpid()});
+        auto made = std::make_unique<Runtime>(Runtime{machine, visible_devices(*machine)});
         if (made->devices.empty()) return NO_DEVICE;
         for (const int device : machine->devices_of("nvidia"))
             machine->device(device).set_contract(contract(*machine, machine->faults()));
@@ -82,6 +85,8 @@ CUresult initialize(unsigned int flags) noexcept {
         Store<Module>::of_all().prepare();
         Store<Function>::of_all().prepare();
         prepare_books();
+        if (pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); }) != 0)
+            return OUT_OF_MEMORY;
         runtime.store(made.release(), std::memory_order_release);
     } catch (const std::bad_alloc &) {
         return OUT_OF_MEMORY;
@@ -90,12 +95,11 @@ CUresult initialize(unsigned int flags) noexcept {
 }
 
 CUresult ready() noexcept {
-    const Runtime *const made = runtime.load(std::memory_order_acquire);
-    if (!made) {
+    if (!runtime.load(std::memory_order_acquire)) {
         const CUresult no = always_answered();
         return no ? no : NOT_INITIALIZED;
     }
-    if (made->process != getpid()) return NOT_INITIALIZED;
+    if (forked.load(std::memory_order_relaxed)) return NOT_INITIALIZED;
     return model::in_host_function() ? NOT_PERMITTED : SUCCESS;
 }
 

@@ -135,11 +135,12 @@ nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t handle, unsigned int *out) {
     });
 }
 
-// "Only applicable to devices supporting MIG": from sm_80 on. A profile says mig = "1" in [device.texts].
+// "Only applicable to devices supporting MIG": from sm_80 on. A profile says mig = "1" in [device.texts], or "empty":
+// it has no instance.
 nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t handle, unsigned int *now, unsigned int *pending) {
     return of_device(Call::nvmlDeviceGetMigMode, handle, [&](model::Device &device) -> nvmlReturn_t {
         if (!now || !pending) return INVALID_ARGUMENT;
-        *now = *pending = device.text("mig") == "1" ? 1 : 0;
+        *now = *pending = device.text("mig").empty() ? 0 : 1;
         return SUCCESS;
     });
 }
