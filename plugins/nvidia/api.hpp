@@ -127,6 +127,7 @@ enum : Result { // CUresult
     nvlink_uncorrectable = 220,
     unsupported_ptx = 222,
     contained = 226,
+    operating_system = 304,
     not_found = 500,
     not_ready = 600,
     illegal_address = 700,
@@ -141,6 +142,11 @@ enum : Result { // CUresult
     driver_mismatch = 803,
     compat_unsupported = 804,
     mps_failed = 805,
+    mps_rpc = 806,
+    mps_not_ready = 807,
+    mps_clients = 808,
+    mps_connections = 809,
+    mps_terminated = 810,
     unknown = 999,
 };
 

@@ -2,6 +2,7 @@
 // A device's primary context, which the whole process shares, and a stream of our own on it.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 
 #include "plugins/nvidia/facts.hpp"
@@ -19,6 +20,10 @@ public:
     void zero(uint64_t at, uint64_t bytes);
     // [any thread] Copies, and waits until then; false: the limit passed (it still runs). Throws where the driver refuses.
     bool copy(uint64_t dst, uint64_t src, uint64_t bytes, uint64_t limit_ns);
+    // Work that was waited for here did not end. It may go on one day: what it writes to is not to be given back.
+    bool stuck() const noexcept { return stuck_; }
+    void give_up() noexcept { stuck_ = true; } // the same of work on another stream
+    uint64_t patience_ns = 10'000'000'000;     // how long zeroing is waited for, and a second more a GiB
     // Bytes free on the device now; 0 if the driver does not say.
     uint64_t free_bytes() const;
 
@@ -28,6 +33,7 @@ public:
 
 private:
     std::mutex aside_mutex_; // of the stream
+    std::atomic<bool> stuck_{false};
     cuda::Stream aside_ = nullptr;
 };
 
@@ -48,6 +54,9 @@ private:
     const Context &context_;
     const cuda::Result code_;
 };
+
+// What a stuck device may write to yet: it stays for the life of the process.
+void leave(void *what) noexcept;
 
 // Asks until all on the stream is over; false: the limit passed. `code`: how it ended.
 bool wait_for(const Driver &cuda, cuda::Stream stream, uint64_t limit_ns, cuda::Result &code);

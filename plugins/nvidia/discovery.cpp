@@ -15,6 +15,7 @@
 
 #include "hbf/sdk/text.hpp"
 #include "plugins/nvidia/errors.hpp"
+#include "plugins/nvidia/installed.hpp"
 #include "plugins/stream/child.hpp"
 
 #if defined(__has_feature)
@@ -127,7 +128,61 @@ std::string closed_node(const std::string &root) {
     return "";
 }
 
+// No device, though there is a driver: as far as anybody knows more.
+sdk::Failure no_device_failure(const std::string &said, const std::string &root) {
+    const char *const mask = std::getenv("CUDA_VISIBLE_DEVICES");
+    const std::string known = known_to_nvml(), held = held_elsewhere(root);
+    const bool instances = known.find("(MIG") != std::string::npos;
+    std::string why = mask ? fmt::format("none that CUDA_VISIBLE_DEVICES=\"{}\" admits ({})", mask, said)
+                           : fmt::format("the driver finds none ({})", said);
+    if (!known.empty()) why += "; NVML knows " + known;
+    if (!held.empty()) why += "; " + held;
+    if (instances && !mask)
+        why += "; remedy: make instances (nvidia-smi mig -cgi ... -C), or nvidia-smi -mig 0, as root";
+    else if (mask)
+        why += fmt::format("; remedy: unset it, or name a device by its number or UUID{}, before all that is not there",
+                           instances ? ", an instance by MIG-<UUID> (nvidia-smi -L)" : "");
+    else if (!held.empty())
+        why += "; remedy: bind it to nvidia's driver";
+    else
+        why += "; remedy: lspci -d 10de:, and dmesg for NVRM";
+    return {HBF_UNAVAILABLE, "no_device: " + why};
+}
+
+// What is wrong with the MPS server; its pipe tells which server a program speaks to.
+sdk::Failure mps_failure(cuda::Result code, const std::string &said) {
+    const char *const pipe = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+    const std::string where = pipe ? fmt::format("CUDA_MPS_PIPE_DIRECTORY={}", pipe) : "its usual pipe, /tmp/nvidia-mps";
+    if (code == cuda::mps_clients || code == cuda::mps_connections)
+        return {HBF_BUSY, fmt::format("device_busy: the MPS server ({}) has as many clients as it takes ({}); remedy: end "
+                                      "one, or ask again",
+                                      where, said)};
+    return {HBF_UNAVAILABLE,
+            fmt::format("no_device: the MPS server {} ({}: {}); remedy: restart it (nvidia-cuda-mps-control), or end it",
+                        code == cuda::mps_not_ready ? "is not ready" : "does not answer", where, said)};
+}
+
+const Driver &driver_of(const std::string &root) {
+    try {
+        return driver();
+    } catch (const sdk::Failure &failure) {
+        throw open_failure(failure, root);
+    }
+}
+
 } // namespace
+
+sdk::Failure open_failure(sdk::Failure failure, const std::string &root) {
+    const std::string release = module_release(root), held = held_elsewhere(root);
+    if (!failure.message.starts_with("driver_absent")) return failure;
+    if (!release.empty())
+        failure.message += fmt::format("; the kernel's module of release {} is loaded: half of the driver is installed, and "
+                                       "its libraries, of the same release, are what is missing",
+                                       release);
+    else if (!held.empty())
+        failure.message += "; " + held;
+    return failure;
+}
 
 sdk::Failure init_failure(const Driver &cuda, cuda::Result code, const std::string &root) {
     const std::string said = fmt::format("cuInit: {}", error_text(cuda, code));
@@ -136,21 +191,25 @@ sdk::Failure init_failure(const Driver &cuda, cuda::Result code, const std::stri
                 fmt::format("permission_denied: {} may not be opened by this user ({}); remedy: give it access, in a "
                             "container by the runtime's device options",
                             node, said)};
-    const char *const mask = std::getenv("CUDA_VISIBLE_DEVICES");
     switch (code) {
     case cuda::stub_library:
         return {HBF_UNAVAILABLE, fmt::format("driver_stub: {} is the build-time stub of the CUDA toolkit ({}); remedy: take "
                                              "its folder out of LD_LIBRARY_PATH, or install NVIDIA's driver",
                                              driver_library, said)};
     case cuda::no_device:
-        return {
-            HBF_UNAVAILABLE,
-            mask ? fmt::format("no_device: none that CUDA_VISIBLE_DEVICES=\"{}\" admits ({})", mask, said)
-                 : fmt::format("no_device: the driver finds none ({}); remedy: lspci -d 10de:, and dmesg for NVRM", said)};
-    case cuda::driver_mismatch:
-        return {HBF_UNSUPPORTED, fmt::format("driver_too_old: the kernel's module and {} are of different releases ({}); "
-                                             "remedy: reload the module, or reboot, after an update",
-                                             driver_library, said)};
+        return no_device_failure(said, root);
+    case cuda::driver_mismatch: {
+        const std::string release = module_release(root), file = file_of(driver_library);
+        return {HBF_UNSUPPORTED,
+                fmt::format("driver_too_old: the kernel's module{}{} and {} are of different releases ({}); remedy: reload "
+                            "the module, or reboot, after an update; of two drivers that are installed, remove one",
+                            release.empty() ? "" : ", ", release, file.empty() ? driver_library : file, said)};
+    }
+    case cuda::operating_system:
+        return {HBF_PERMISSION,
+                fmt::format("permission_denied: the kernel refuses the driver a call ({}); remedy: give this user, and in a "
+                            "container its devices' control group, the nodes /dev/nvidia*",
+                            said)};
     case cuda::compat_unsupported:
         return {HBF_UNSUPPORTED, fmt::format("driver_too_old: forward compatibility is not for this device ({}); remedy: "
                                              "take the cuda-compat folder out of LD_LIBRARY_PATH, or update the driver",
@@ -161,9 +220,16 @@ sdk::Failure init_failure(const Driver &cuda, cuda::Result code, const std::stri
                             "of the driver's release",
                             said)};
     case cuda::mps_failed:
-        return {HBF_UNAVAILABLE, fmt::format("no_device: the MPS server does not answer ({}); remedy: restart it", said)};
+    case cuda::mps_rpc:
+    case cuda::mps_not_ready:
+    case cuda::mps_clients:
+    case cuda::mps_connections:
+    case cuda::mps_terminated:
+        return mps_failure(code, said);
     case cuda::device_unavailable:
-        return {HBF_BUSY, fmt::format("device_busy: {}", said)};
+        return {HBF_BUSY, fmt::format("device_busy: another process has it for itself ({}); remedy: end that one, or "
+                                      "nvidia-smi -c DEFAULT, as root",
+                                      said)};
     case cuda::unknown:
         return {HBF_UNAVAILABLE,
                 fmt::format("no_device: {}; remedy: is the module nvidia-uvm loaded? (nvidia-modprobe -u)", said)};
@@ -206,7 +272,7 @@ Survey survey(const std::string &root) {
     Kept &known = kept();
     const std::lock_guard lock(known.mutex);
     if (known.survey) return *known.survey;
-    Survey found = ask(driver(), from);
+    Survey found = ask(driver_of(from), from);
     // The driver is this machine's, or an emulated one made for that root: never for another machine's inventory.
     if (!from.empty())
         std::erase_if(found.devices, [&](const Found &one) {

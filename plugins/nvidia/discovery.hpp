@@ -38,6 +38,9 @@ Survey ask_here(const Driver &cuda, const std::string &root);
 // From now on survey() answers this.
 void keep(const Survey &found);
 
+// The driver could not be opened: where the kernel has its half of it, or gave the device to another one, that is said, too.
+sdk::Failure open_failure(sdk::Failure failure, const std::string &root);
+
 // Why cuInit or cuDeviceGetCount failed, with what can be done about it.
 sdk::Failure init_failure(const Driver &cuda, cuda::Result code, const std::string &root);
 

@@ -27,6 +27,8 @@ bool sticky(cuda::Result code) noexcept {
     case 717: // invalid address space
     case 718: // invalid program counter
     case cuda::launch_failed:
+    case cuda::mps_rpc:
+    case cuda::mps_terminated:
     case cuda::unknown:
         return true;
     default:
@@ -53,10 +55,13 @@ hbf_status error_status(cuda::Result code) noexcept {
     case cuda::unsupported_ptx:
     case cuda::system_not_ready:
     case cuda::mps_failed:
+    case cuda::mps_not_ready:
         return HBF_UNAVAILABLE;
     case cuda::deinitialized:
         return HBF_DEVICE_LOST;
     case cuda::device_unavailable:
+    case cuda::mps_clients:
+    case cuda::mps_connections:
     case cuda::host_already_registered:
         return HBF_BUSY;
     case cuda::not_permitted:

@@ -7,6 +7,7 @@
 
 #include "plugins/nvidia/errors.hpp"
 #include "plugins/nvidia/kernels/loader.hpp"
+#include "plugins/nvidia/memory/coherence.hpp"
 
 namespace hbf::nvidia {
 
@@ -14,9 +15,18 @@ NvidiaInstance::NvidiaInstance(const Driver &cuda, const DeviceFacts &facts, con
                                uint64_t host_bytes, const sdk::Log &log)
     : log_(log), context_(cuda, facts), health_(open_health(facts.pci_address, log)) {
     auto images = std::make_unique<KernelImages>(context_, log);
+    const std::string trouble = facts.host_register ? try_host_memory(context_) : "";
+    if (context_.stuck())
+        sdk::fail(HBF_DEVICE_LOST, fmt::format("{} answers, and does no work: what was tried at open did not end in 5 s; "
+                                               "remedy: look at dmesg for Xid, then nvidia-smi -r, as root",
+                                               facts.name));
+    if (!trouble.empty())
+        log.warning(fmt::format("no tier in the host's memory: the driver says that device and CPU see the same there, but "
+                                "it does not hold: {}",
+                                trouble));
     std::vector<Peer> peers;
     if (options.peers == Choice::automatic && facts.virtual_memory) peers = find_peers(context_, images.get(), log);
-    tiers_ = std::make_unique<Tiers>(context_, options, peers, node, host_bytes);
+    tiers_ = std::make_unique<Tiers>(context_, options, peers, HostMemory{node, host_bytes, trouble});
     choices_.batches = options.batches == Choice::automatic;
     if (choices_.batches && !cuda.MemcpyBatchAsync)
         log.info(

@@ -19,6 +19,9 @@ inline constexpr unsigned most_links = 18;
 
 // X(name with its version, parameters). Each is optional: what a library or a device lacks is not told.
 #define HBF_NVML_FUNCTIONS(X)                                                                                               \
+    X(DeviceGetCount_v2, (unsigned *count))                                                                                 \
+    X(DeviceGetHandleByIndex_v2, (unsigned index, Device *device))                                                          \
+    X(DeviceGetUUID, (Device device, char *text, unsigned size))                                                            \
     X(DeviceGetHandleByPciBusId_v2, (const char *pci, Device *device))                                                      \
     X(DeviceGetMigMode, (Device device, unsigned *current, unsigned *pending))                                              \
     X(DeviceGetTotalEccErrors, (Device device, int type, int counter, unsigned long long *count))                           \

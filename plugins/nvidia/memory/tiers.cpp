@@ -49,11 +49,11 @@ struct RegisteredRegion final : stream::Region {
     HostRange range;
 };
 
-Tiers::Tiers(Context &context, const Options &options, const std::vector<Peer> &peers, int node, uint64_t host_bytes)
-    : context_(context) {
+Tiers::Tiers(Context &context, const Options &options, const std::vector<Peer> &peers, const HostMemory &host)
+    : context_(context), host_(host) {
     add_device(options);
     add_peers(options, peers);
-    add_pinned(options, node, host_bytes);
+    add_pinned(options);
     for (size_t i = 0; i + 1 < tiers_.size(); ++i) tiers_[i].extended_by = static_cast<uint32_t>(i + 1);
     used_.resize(tiers_.size());
 }
@@ -107,9 +107,9 @@ void Tiers::add_peers(const Options &options, const std::vector<Peer> &peers) {
     }
 }
 
-void Tiers::add_pinned(const Options &options, int node, uint64_t host_bytes) {
+void Tiers::add_pinned(const Options &options) {
     const DeviceFacts &facts = context_.facts;
-    if (!facts.host_register) return;
+    if (!has_domain()) return;
     const bool coherent = facts.coherent_link();
     Tier tier;
     tier.sort = Sort::pinned;
@@ -121,12 +121,12 @@ void Tiers::add_pinned(const Options &options, int node, uint64_t host_bytes) {
     tier.granule = page;
     tier.alignment = page;
     tier.most_alignment = widest;
-    tier.capacity = rounded(options.pinned_bytes ? options.pinned_bytes : host_bytes / 8, tier.granule);
+    tier.capacity = rounded(options.pinned_bytes ? options.pinned_bytes : host_.bytes / 8, tier.granule);
     tier.detail = coherent
                       ? "the host's memory over the chip-to-chip link: the device walks the CPU's page tables, and "
                         "atomics work both ways"
                       : "the host's memory, pinned; the device reaches it over PCIe, and its reads see the CPU's caches";
-    const int wanted = facts.host_numa_id >= 0 ? facts.host_numa_id : node;
+    const int wanted = facts.host_numa_id >= 0 ? facts.host_numa_id : host_.node;
     if (wanted >= 0) {
         const std::string trouble = node_trouble(wanted);
         if (trouble.empty()) {
@@ -224,7 +224,12 @@ std::unique_ptr<stream::Region> Tiers::make(const sdk::AllocRequest &request) {
     }
     if (region->at % alignment != 0)
         sdk::fail(HBF_UNSUPPORTED, fmt::format("{}: alignment {}: the driver gave {:#x}", tier.name, alignment, region->at));
-    context_.zero(region->at, bytes); // no owner before sees its bytes here
+    try {
+        context_.zero(region->at, bytes); // no owner before sees its bytes here
+    } catch (...) {
+        if (context_.stuck()) leave(region.release());
+        throw;
+    }
     return region;
 }
 
@@ -232,6 +237,10 @@ std::unique_ptr<stream::Region> Tiers::make_registered(void *address, uint64_t s
     if (!context_.facts.host_register)
         sdk::fail(HBF_UNSUPPORTED,
                   fmt::format("{} registers no memory of the host (CU_DEVICE_ATTRIBUTE 99)", context_.facts.name));
+    if (!host_.trouble.empty())
+        sdk::fail(HBF_UNSUPPORTED,
+                  fmt::format("{} registers no memory of the host: what it holds is not what the CPU wrote: {}",
+                              context_.facts.name, host_.trouble));
     return std::make_unique<RegisteredRegion>(context_, address, size);
 }
 

@@ -29,15 +29,20 @@ struct Tier {
     uint64_t capacity = 0, granule = 0, alignment = 0, most_alignment = 0;
 };
 
+struct HostMemory {
+    int node = -1;       // the nearest to the device, -1 unknown
+    uint64_t bytes = 0;  // the host's
+    std::string trouble; // why device and CPU do not see the same in it: then there is no tier in it
+};
+
 class Tiers {
 public:
-    // `node`: the host's nearest to the device, -1 unknown.
-    Tiers(Context &context, const Options &options, const std::vector<Peer> &peers, int node, uint64_t host_bytes);
+    Tiers(Context &context, const Options &options, const std::vector<Peer> &peers, const HostMemory &host);
 
     uint32_t count() const { return static_cast<uint32_t>(tiers_.size()); }
     const Tier &tier(uint32_t index) const { return tiers_[index]; }
     void describe(uint32_t tier, hbf_tier_info &out);
-    bool has_domain() const { return context_.facts.host_register; } // that of pinned memory
+    bool has_domain() const { return context_.facts.host_register && host_.trouble.empty(); } // that of pinned memory
     void describe_domain(hbf_domain_info &out) const;
 
     std::unique_ptr<stream::Region> make(const sdk::AllocRequest &request); // zeroed; throws
@@ -47,11 +52,12 @@ private:
     friend struct TierRegion;
     void add_device(const Options &options);
     void add_peers(const Options &options, const std::vector<Peer> &peers);
-    void add_pinned(const Options &options, int node, uint64_t host_bytes);
+    void add_pinned(const Options &options);
     void take(uint32_t tier, uint64_t bytes); // throws EXHAUSTED
     void give_back(uint32_t tier, uint64_t bytes) noexcept;
 
     Context &context_;
+    const HostMemory host_;
     std::vector<Tier> tiers_;
     std::mutex mutex_;
     std::vector<uint64_t> used_; // bytes of each tier

@@ -57,6 +57,10 @@ std::vector<Peer> find_peers(Context &own, stream::KernelLoader *loader, const s
                 continue;
             }
             const Verdict verdict = verdict_of(own, facts, loader);
+            if (verdict.stuck && own.stuck()) {
+                log.warning(fmt::format("no tier in {}: {}; others are not tried", who, verdict.why));
+                break;
+            }
             if (!verdict.copies) {
                 log.warning(
                     fmt::format("no tier in {}: the driver offers peer access, but it does not hold: {}", who, verdict.why));

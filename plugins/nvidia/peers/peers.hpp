@@ -24,7 +24,8 @@ struct Peer {
 
 struct Verdict {
     bool copies = false, kernels = false;
-    std::string why; // of what is not
+    bool stuck = false; // what was tried runs still
+    std::string why;    // of what is not
 };
 
 // Tries one. `loader` may be nullptr: then kernels are not tried. Does not throw; blocks for at most some seconds.

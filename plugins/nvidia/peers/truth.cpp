@@ -78,7 +78,10 @@ public:
                                               std::min(kernel.max_group_size, 256u), 1, 1, 0, stream, parameters, nullptr);
         const bool over = code != cuda::success || wait_for(cuda, stream, limit_ns, code);
         (void)cuda.StreamDestroy(stream);
-        if (!over) sdk::fail(HBF_TIMEOUT, "a kernel did not end in 5 s");
+        if (!over) {
+            own_.give_up();
+            sdk::fail(HBF_TIMEOUT, "a kernel did not end in 5 s");
+        }
         check(cuda, code, "a kernel");
     }
 
@@ -135,7 +138,8 @@ Verdict try_peer(Context &own, Context &peer, stream::KernelLoader *loader) noex
     } catch (const sdk::Failure &failure) {
         out.why = failure.message;
         // What still runs may write there for as long as it likes: the memory is not given back.
-        if (failure.status == HBF_TIMEOUT) (void)room.release();
+        out.stuck = failure.status == HBF_TIMEOUT;
+        if (out.stuck) leave(room.release());
     } catch (...) {
         out = {};
         try {

@@ -8,6 +8,7 @@
 
 #include "core/loader/hostile/scene.hpp"
 #include "plugins/nvidia/discovery.hpp"
+#include "plugins/nvidia/installed.hpp"
 #include "plugins/nvidia/options.hpp"
 #include "plugins/nvidia/tests/fake.hpp"
 
@@ -56,8 +57,12 @@ TEST_F(NvidiaDiscovery, EachFailureOfTheDriverHasItsReason) {
                  {cuda::driver_mismatch, "driver_too_old: ", "different releases", HBF_UNSUPPORTED},
                  {cuda::compat_unsupported, "driver_too_old: ", "cuda-compat", HBF_UNSUPPORTED},
                  {cuda::system_not_ready, "no_device: ", "nvidia-fabricmanager"},
-                 {cuda::mps_failed, "no_device: ", "MPS"},
+                 {cuda::mps_failed, "no_device: ", "MPS server does not answer"},
+                 {cuda::mps_not_ready, "no_device: ", "MPS server is not ready"},
+                 {cuda::mps_clients, "device_busy: ", "as many clients", HBF_BUSY},
+                 {cuda::mps_connections, "device_busy: ", "as many clients", HBF_BUSY},
                  {cuda::device_unavailable, "device_busy: ", "(46)", HBF_BUSY},
+                 {cuda::operating_system, "permission_denied: ", "/dev/nvidia*", HBF_PERMISSION},
                  {cuda::unknown, "no_device: ", "nvidia-uvm"},
                  {4242, "no_device: ", "(4242)"}};
     for (const auto &[code, word, detail, status] : cases) {
@@ -85,6 +90,39 @@ TEST_F(NvidiaDiscovery, ANodeThatMayNotBeOpenedIsNamed) {
     const sdk::Failure failure = refusal([&] { (void)ask_here(driver, scene.top()); });
     EXPECT_EQ(failure.status, HBF_PERMISSION);
     EXPECT_NE(failure.message.find("dev/nvidiactl"), std::string::npos) << failure.message;
+}
+
+TEST_F(NvidiaDiscovery, WhatIsHalfInstalledOrHeldByAnotherDriverIsSaid) {
+    const hostile::Scene scene;
+    const std::string root = scene.top();
+    const sdk::Failure absent{HBF_UNAVAILABLE, "driver_absent: no file"}, old{HBF_UNSUPPORTED, "driver_too_old: 11.8"};
+    EXPECT_EQ(module_release(root) + held_elsewhere(root), "");
+    EXPECT_EQ(open_failure(absent, root).message, absent.message);
+    const auto add = [&](const char *address, const char *vendor, const char *kind, const std::string &by) {
+        const std::filesystem::path pci = scene.top() / "sys/bus/pci/devices" / address;
+        std::filesystem::create_directories(pci);
+        std::ofstream(pci / "vendor") << vendor << "\n";
+        std::ofstream(pci / "class") << kind << "\n";
+        if (!by.empty()) std::filesystem::create_symlink("../../../bus/pci/drivers/" + by, pci / "driver");
+    };
+    add("0000:3b:00.0", "0x10de", "0x030200", "nvidia");
+    add("0000:3b:00.1", "0x10de", "0x040300", "snd_hda_intel");
+    add("0000:04:00.0", "0x1002", "0x030000", "amdgpu");
+    EXPECT_EQ(held_elsewhere(root), "");
+    add("0000:5e:00.0", "0x10de", "0x030200", "nouveau");
+    add("0000:86:00.0", "0x10de", "0x030000", "");
+    EXPECT_EQ(held_elsewhere(root),
+              "0000:5e:00.0 belongs to the kernel driver nouveau, 0000:86:00.0 belongs to no driver of the kernel");
+    EXPECT_NE(open_failure(absent, root).message.find("nouveau"), std::string::npos);
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
+    fake().init = cuda::no_device;
+    EXPECT_NE(refusal([&] { (void)ask_here(driver, root); }).message.find("nouveau"), std::string::npos);
+    std::filesystem::create_directories(scene.top() / "sys/module/nvidia");
+    std::ofstream(scene.top() / "sys/module/nvidia/version") << "580.65.06\n";
+    EXPECT_NE(open_failure(absent, root).message.find("580.65.06"), std::string::npos);
+    EXPECT_EQ(open_failure(old, root).message, old.message);
+    fake().init = cuda::driver_mismatch;
+    EXPECT_NE(refusal([&] { (void)ask_here(driver, root); }).message.find("580.65.06"), std::string::npos);
 }
 
 TEST_F(NvidiaDiscovery, ADeviceIsChosenByAnyOfItsNames) {

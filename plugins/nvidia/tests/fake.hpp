@@ -39,6 +39,7 @@ struct Fake {
     std::mutex mutex;
     std::vector<FakeDevice> devices = {FakeDevice{}};
     cuda::Result init = cuda::success;
+    bool stale_host = false; // what is read of the host's memory is not what the CPU wrote
     bool can_access_peers = true, drop_peer_copies = false, drop_peer_stores = false, free_unknown = false;
     std::map<std::string, cuda::Result> refuse; // function -> code of its next call
     std::map<std::string, cuda::Result> broken; // of each

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiers and regions: what they are made of, that nothing is lost where the driver runs out, and memory that is registered by
 // several.
+#include <cstdlib>
 #include <cstring>
 
 #include "core/fabric/testing/allocations.hpp"
+#include "plugins/nvidia/memory/coherence.hpp"
 #include "plugins/nvidia/memory/tiers.hpp"
 #include "plugins/nvidia/tests/fake.hpp"
 
@@ -17,7 +19,7 @@ protected:
     void make(const Options &options = {}, const std::vector<Peer> &peers = {}) {
         tiers.reset();
         context = open();
-        tiers = std::make_unique<Tiers>(*context, options, peers, 0, uint64_t{256} << 20);
+        tiers = std::make_unique<Tiers>(*context, options, peers, HostMemory{0, uint64_t{256} << 20, trouble});
     }
     hbf_tier_info tier(uint32_t index) {
         hbf_tier_info info{};
@@ -30,6 +32,7 @@ protected:
         return out;
     }
 
+    std::string trouble; // with the host's memory
     std::unique_ptr<Context> context;
     std::unique_ptr<Tiers> tiers;
 };
@@ -145,6 +148,52 @@ TEST_F(NvidiaMemory, WhereverTheHostRunsOutNothingIsLost) {
     EXPECT_TRUE(fake().blocks.empty());
     EXPECT_EQ(fake().live_streams, 1) << "the context's own";
     EXPECT_EQ(fake().retained[0], 1);
+}
+
+TEST_F(NvidiaMemory, OfTheHostIsTriedBeforeItIsBelieved) {
+    context = open();
+    EXPECT_EQ(try_host_memory(*context), "");
+    fake().stale_host = true;
+    trouble = try_host_memory(*context);
+    EXPECT_NE(trouble.find("came back as 0xee"), std::string::npos) << trouble;
+    make({}, {});
+    EXPECT_EQ(tiers->count(), 1u);
+    EXPECT_FALSE(tiers->has_domain());
+    std::vector<char> memory(64);
+    const sdk::Failure failure = refusal([&] { tiers->make_registered(memory.data(), 64); });
+    EXPECT_EQ(failure.status, HBF_UNSUPPORTED);
+    EXPECT_NE(failure.message.find(trouble), std::string::npos) << failure.message;
+    for (int nth = 1; nth < 6; ++nth) { // wherever the driver runs out, it was not tried, and nothing is lost
+        fake().fail_nth = nth;
+        const std::string why = try_host_memory(*context);
+        EXPECT_NE(why, "") << nth;
+        if (std::exchange(fake().fail_nth, 0) != 0) break;
+        EXPECT_NE(why.find("could not be tried"), std::string::npos) << why;
+    }
+}
+
+TEST_F(NvidiaMemory, WhatNeverEndsIsGivenUpAndNotGivenBack) {
+    make();
+    context->patience_ns = 1'000'000;
+    fake().broken["cuStreamQuery"] = cuda::not_ready;
+    const sdk::Failure failure = refusal([&] { tiers->make(request(0, mebibyte)); });
+    EXPECT_EQ(failure.status, HBF_DEVICE_LOST);
+    EXPECT_NE(failure.message.find("does no work"), std::string::npos) << failure.message;
+    EXPECT_TRUE(context->stuck());
+    EXPECT_EQ(fake().handles.size(), 1u) << "the device may write there yet";
+    tiers.reset();
+    context.reset();
+    EXPECT_EQ(fake().retained[0], 1) << "nor is the context, whose end would wait";
+    for (const auto &[at, block] : fake().blocks) std::free(reinterpret_cast<void *>(at));
+    new_fake();
+}
+
+TEST_F(NvidiaMemory, ADeviceThatAnotherProcessHasForItselfIsBusy) {
+    fake().devices[0].attributes[cuda::compute_mode] = 3;
+    fake().refuse["cuDevicePrimaryCtxRetain"] = cuda::device_unavailable;
+    const sdk::Failure failure = refusal([&] { (void)open(); });
+    EXPECT_EQ(failure.status, HBF_BUSY);
+    EXPECT_NE(failure.message.find("Exclusive_Process"), std::string::npos) << failure.message;
 }
 
 TEST_F(NvidiaMemory, OthersMayHaveTakenTheDevicesMemory) {

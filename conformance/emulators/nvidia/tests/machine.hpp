@@ -70,32 +70,44 @@ peer = "works"
 )";
 }
 
-// Before anything asks for the machine.
-inline void set_up(const std::string &faults = "") {
+// Before anything asks for the machine. `more`: tables of every device, "[device.texts]...".
+inline void set_up(const std::string &faults = "", const std::string &more = "") {
     const std::string file = testing::TempDir() + "nvidia-" + std::to_string(getpid()) + ".toml";
-    std::ofstream(file) << profile();
+    std::string text = profile();
+    text.insert(text.find("[device.counters]"), more);
+    std::ofstream(file) << text;
     setenv("HBF_EMULATE_PROFILE", file.c_str(), 1);
     if (!faults.empty()) setenv("HBF_EMULATE_FAULTS", faults.c_str(), 1);
     unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 // Runs it in a child, on a machine with these faults: 0 if nothing in it failed, else the signal or exit code.
-inline int in_child(const std::string &faults, const std::function<void()> &work) {
+inline pid_t start_child(const std::string &faults, const std::function<void()> &work, const std::string &more = "") {
     const pid_t child = fork();
     if (child == 0) {
         alarm(60);
-        set_up(faults);
-        work();
+        set_up(faults, more);
+        try {
+            work();
+        } catch (...) {
+            ADD_FAILURE() << "it threw";
+        }
         _exit(testing::Test::HasFailure() ? 1 : 0);
     }
+    return child;
+}
+inline int end_of(pid_t child) {
     int status = 0;
     waitpid(child, &status, 0);
     return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
+inline int in_child(const std::string &faults, const std::function<void()> &work, const std::string &more = "") {
+    return end_of(start_child(faults, work, more));
+}
 
-inline void passes_in_child(const std::string &faults, const std::function<void()> &work) {
-    const int end = in_child(faults, work);
-    EXPECT_EQ(end, 0);
+inline void passes_in_child(const std::string &faults, const std::function<void()> &work, const std::string &more = "") {
+    const int end = in_child(faults, work, more);
+    EXPECT_EQ(end, 0) << "under \"" << faults << '"';
 }
 
 // A context of device 0, current in this thread.
