@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,10 +19,10 @@ namespace hbf::bench {
 
 inline constexpr uint64_t burst = 32, bursts = 64, copy_bytes = 4096;
 
-// Batches of one copy between two regions of its first tier.
+// Batches of `copies` copies between two regions of its first tier.
 class ByPlugin {
 public:
-    ByPlugin(const hbf_plugin &plugin, const char *device) : plugin_(plugin) {
+    ByPlugin(const hbf_plugin &plugin, const char *device, uint64_t copies = 1) : plugin_(plugin) {
         hbf_create_in in{};
         in.struct_size = sizeof in;
         in.device_id = {device, std::strlen(device)};
@@ -31,15 +32,20 @@ public:
         hbf_queue_desc desc{};
         desc.struct_size = sizeof desc;
         require(queues_->create(instance_, &desc, &queue_, &error_), "create queue");
-        command_.kind = HBF_COMMAND_COPY;
-        command_.u.copy = {allocate(), 0, allocate(), 0, copy_bytes, nullptr};
+        hbf_command command{};
+        command.kind = HBF_COMMAND_COPY;
+        const hbf_region to = allocate(copies * copy_bytes), from = allocate(copies * copy_bytes);
+        for (uint64_t at = 0; at < copies * copy_bytes; at += copy_bytes) {
+            command.u.copy = {to, at, from, at, copy_bytes, nullptr};
+            commands_.push_back(command);
+        }
     }
     ~ByPlugin() { plugin_.destroy(instance_); }
     ByPlugin(const ByPlugin &) = delete;
     ByPlugin &operator=(const ByPlugin &) = delete;
 
     void run_burst() {
-        const hbf_batch batch{sizeof batch, sizeof command_, &command_, 1};
+        const hbf_batch batch{sizeof batch, sizeof(hbf_command), commands_.data(), commands_.size()};
         hbf_progress progress{};
         progress.struct_size = sizeof progress;
         uint64_t last = 0;
@@ -54,10 +60,10 @@ private:
     void require(hbf_status status, const char *what) const {
         if (status != HBF_OK) throw std::runtime_error(fmt::format("{}: {}", what, error_.message ? error_.message : ""));
     }
-    hbf_region allocate() {
+    hbf_region allocate(uint64_t size) {
         hbf_alloc_desc desc{};
         desc.struct_size = sizeof desc;
-        desc.size = copy_bytes;
+        desc.size = size;
         hbf_region_info info{};
         info.struct_size = sizeof info;
         require(tiers_->alloc(instance_, &desc, &info, &error_), "allocate");
@@ -71,7 +77,7 @@ private:
     const hbf_tier_ext *tiers_ = nullptr;
     const hbf_queue_ext *queues_ = nullptr;
     hbf_queue *queue_ = nullptr;
-    hbf_command command_{};
+    std::vector<hbf_command> commands_;
 };
 
 // Of a batch, in the median burst: most are not interrupted.
