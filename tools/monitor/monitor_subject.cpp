@@ -31,21 +31,21 @@ void fill(observe::Page &page) {
     page.tier(hbf::kv::Tier::hbm, 900 << 10, 0, 2, 1);
     page.tier(hbf::kv::Tier::hbf, 64 << 10, 32 << 10, 1, 0);
     observe::BlockValue block;
-    block.score = 0.97F;
+    block.score = 63'569; // 0.97
     block.layer = 3;
-    block.tokens = 64;
+    block.tokens = 63;
     block.uses = 9;
     block.tiers = 1;
-    block.reason = observe::Reason::hot;
+    block.set_place(0, 0);
+    block.set_reason(0, observe::Reason::hot);
     page.block(0, block);
-    block.parent = 0;
-    block.score = 0.1F;
-    block.band = 2;
-    block.target = 1;
-    block.flags = observe::block_pinned;
+    block.score = 6'554; // 0.1
+    block.heat = -384;
+    block.set_place(1, 2);
+    block.set_reason(observe::block_pinned, observe::Reason::hot);
     page.block(5, block);
     page.event({.block = 5,
-                .bytes_64k = 2,
+                .granules = 2,
                 .from = 1,
                 .to = 0,
                 .reason = observe::Reason::hot,

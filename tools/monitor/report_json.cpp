@@ -18,7 +18,7 @@ Json report_json(const Snapshot &now) {
                                  {"fragmentation", tier.fragmentation()},
                                  {"blocks", tier.blocks},
                                  {"pinned", tier.pinned},
-                                 {"bands", bands}}));
+                                 {"bands", now.scored() ? bands : Json()}}));
     }
     auto threads = Json::array(), locks = Json::array(), moves = Json::array();
     for (const ThreadNow &thread : now.threads)
@@ -36,7 +36,7 @@ Json report_json(const Snapshot &now) {
                                  {"to", tier_name(event.to)},
                                  {"reason", reason_name(event.reason)},
                                  {"outcome", outcome_name(event.outcome)},
-                                 {"bytes", uint64_t{event.bytes_64k} * 65536},
+                                 {"bytes", uint64_t{event.granules} * 65536},
                                  {"took_ns", event.took_ns}}));
     const Scheduler &s = now.scheduler;
     const auto scheduler = Json::object({{"t_hbm", s.t_hbm},

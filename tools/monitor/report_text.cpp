@@ -69,7 +69,7 @@ private:
                             std::to_string(tier.blocks), std::to_string(tier.pinned),
                             Cell(fmt::format("{:.1f} %", 100 * tier.fragmentation()),
                                  tier.fragmentation() > 0.15 ? Colour::yellow : Colour::none),
-                            fmt::format("{} / {} / {} / {}", b[0], b[1], b[2], b[3])});
+                            now_.scored() ? fmt::format("{} / {} / {} / {}", b[0], b[1], b[2], b[3]) : "-"});
         }
         out_ += format_table(
             {"tier", "memory", ">used", ">of", ">full", ">blocks", ">pinned", ">fragmented", "hot / settled / warm / cold"},
@@ -101,6 +101,7 @@ private:
 
     void scheduler() {
         const Scheduler &s = now_.scheduler;
+        if (!now_.scored()) return line("scheduler  {}; {} sequences", now_.policy, s.sequences);
         line("scheduler  T_hbm {:.2f}, T_hbf {:.2f}, T_cold {:.2f}{}{}; heat halves in {}; {} sequences", s.t_hbm, s.t_hbf,
              s.t_cold, s.full ? " (device memory nearly full)" : "", s.crowded ? " (many sequences)" : "",
              s.half_life ? fmt::format("{:.0f} requests ({})", *s.half_life, s.adapted ? "adapted" : "fixed") : "-",
@@ -127,7 +128,7 @@ private:
             const uint64_t ago = now_.now_ns > event.when_ns ? now_.now_ns - event.when_ns : 0;
             line("{}block {} {} -> {} ({}): {}, {} in {}, {} ago", i == 0 ? "last moves " : "           ", event.block,
                  tier_name(event.from), tier_name(event.to), reason_name(event.reason), outcome_name(event.outcome),
-                 format_size(uint64_t{event.bytes_64k} * 65536), format_duration(static_cast<double>(event.took_ns) * 1e-9),
+                 format_size(uint64_t{event.granules} * 65536), format_duration(static_cast<double>(event.took_ns) * 1e-9),
                  format_duration(static_cast<double>(ago) * 1e-9));
         }
     }

@@ -59,14 +59,14 @@ Snapshot take(const observe::View &view) {
     out.scheduler = scheduler_of(header.scheduler);
 
     std::array<std::array<uint64_t, 4>, observe::tier_room> bands{};
-    for (uint32_t id = 0; id < view.block_room(); ++id) {
+    for (uint32_t id = 0; id < view.block_end(); ++id) {
         const auto block = view.block(id);
         if (!block) {
             ++out.half_written;
             continue;
         }
         for (unsigned tier = 0; tier < observe::tier_room; ++tier) {
-            if (block->tiers >> tier & 1) ++bands[tier][block->band & 3];
+            if (block->tiers >> tier & 1) ++bands[tier][block->band()];
         }
     }
     for (unsigned i = 0; i < observe::tier_room; ++i) {

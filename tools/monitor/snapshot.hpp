@@ -64,6 +64,7 @@ struct Snapshot {
     bool stopped() const { return process.state == 'T' || process.state == 't'; }
     bool gone() const { return process.state == '-' || process.state == 'Z'; }
     bool emulated() const;
+    bool scored() const { return policy == "ahas"; } // other policies give blocks no score
 };
 
 Snapshot take(const observe::View &view);

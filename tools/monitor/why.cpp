@@ -38,9 +38,17 @@ std::string_view meaning(observe::Reason reason) {
     }
 }
 
+double score_of(const observe::BlockValue &block) {
+    return block.score / 65535.0;
+}
+
+double heat_of(const observe::BlockValue &block) {
+    return block.heat / 256.0;
+}
+
 // How the score stands to the thresholds, as the scheduler's table has it.
 std::string band_line(const observe::BlockValue &block, const Scheduler &s) {
-    const double score = block.score;
+    const double score = score_of(block);
     if (score >= s.t_hbm) return fmt::format("above T_hbm {:.2f}: it belongs in hbm", s.t_hbm);
     if (score >= s.t_hbf)
         return fmt::format("between T_hbf {:.2f} and T_hbm {:.2f}: it stays where it is", s.t_hbf, s.t_hbm);
@@ -50,7 +58,7 @@ std::string band_line(const observe::BlockValue &block, const Scheduler &s) {
 }
 
 bool unused(const observe::BlockValue &block) {
-    return block.tiers == 0 && block.uses == 0 && block.reason == observe::Reason::none;
+    return block.tiers == 0 && block.uses == 0 && block.reason() == observe::Reason::none;
 }
 
 struct Miss {
@@ -82,20 +90,24 @@ std::string why_block(const observe::View &view, const Snapshot &now, uint32_t i
                    : fmt::format("block {}: its writer was stopped while writing what is known of it\n", id);
     }
     if (unused(*block)) return "";
-    std::string out = fmt::format("block {}: layer {}, {} tokens, in {}; used {}{} times\n", id, block->layer, block->tokens,
-                                  tiers_text(block->tiers), block->uses, block->uses == UINT16_MAX ? " or more" : "");
-    out += fmt::format("  score {:.4f}: {}\n", block->score, band_line(*block, now.scheduler));
-    out += fmt::format("  heat {:+.2f} octaves of one use just now; relevance to the current query {:.2f}\n", block->heat,
-                       block->relevance / 255.0);
-    out += fmt::format("  where it is: {}\n", meaning(block->reason));
-    const bool there = (block->tiers >> block->target & 1) != 0;
-    if (!there && block->tiers != 0) out += fmt::format("  waits to be moved to {}\n", tier_name(block->target));
-    if (block->flags & observe::block_filling) out += "  is being filled: it moves only when it is full\n";
-    if (block->flags & observe::block_pinned) out += "  pinned: it leaves no tier until its time is over\n";
-    if (block->flags & observe::block_moving) out += "  is being moved now\n";
-    if (block->flags & observe::block_shared) out += "  shared by several sequences\n";
-    if (block->parent != UINT32_MAX)
-        out += fmt::format("  comes after block {}, and never stays longer than it\n", block->parent);
+    std::string out =
+        fmt::format("block {}: layer {}, {} tokens, in {}; used {}{} times\n", id, block->layer, block->tokens + 1,
+                    tiers_text(block->tiers), block->uses, block->uses == UINT8_MAX ? " or more" : "");
+    if (now.scored()) {
+        out += fmt::format("  score {:.4f}: {}\n", score_of(*block), band_line(*block, now.scheduler));
+        out += fmt::format("  heat {:+.2f} octaves of one use just now; relevance to the current query {:.2f}\n",
+                           heat_of(*block), block->relevance / 255.0);
+    } else {
+        out += fmt::format("  placement {}: it has no score\n", now.policy);
+    }
+    out += fmt::format("  where it is: {}\n", meaning(block->reason()));
+    const bool there = (block->tiers >> block->target() & 1) != 0;
+    if (now.scored() && !there && block->tiers != 0)
+        out += fmt::format("  waits to be moved to {}\n", tier_name(block->target()));
+    if (block->flags() & observe::block_filling) out += "  is being filled: it moves only when it is full\n";
+    if (block->flags() & observe::block_pinned) out += "  pinned: it leaves no tier until its time is over\n";
+    if (block->flags() & observe::block_moving) out += "  is being moved now\n";
+    if (block->flags() & observe::block_shared) out += "  shared by several sequences\n";
     for (const auto &event : now.events) {
         if (event.block != id) continue;
         const uint64_t ago = now.now_ns > event.when_ns ? now.now_ns - event.when_ns : 0;
@@ -140,8 +152,8 @@ std::string dump_scheduler(const observe::View &view, const Snapshot &now) {
     for (const ThreadNow &thread : now.threads)
         out += fmt::format("thread {} ({}): {} rounds, the last {} ago\n", thread.name, thread.tid, thread.beats,
                            format_duration(thread.idle_seconds));
-    out += "block tiers score band target heat uses layer tokens parent flags reason\n";
-    for (uint32_t id = 0; id < view.block_room(); ++id) {
+    out += "block tiers score band target heat uses layer tokens flags reason\n";
+    for (uint32_t id = 0; id < view.block_end(); ++id) {
         const auto block = view.block(id);
         if (!block) {
             out += fmt::format("{} (being written)\n", id);
@@ -153,11 +165,12 @@ std::string dump_scheduler(const observe::View &view, const Snapshot &now) {
                                           {observe::block_moving, 'm'},
                                           {observe::block_shared, 's'},
                                           {observe::block_filling, 'f'}})
-            flags += (block->flags & bit) != 0 ? letter : '-';
-        out += fmt::format("{} {} {:.4f} {} {} {:+.2f} {} {} {} {} {} {}\n", id, tiers_text(block->tiers), block->score,
-                           band_name(block->band), tier_name(block->target), block->heat, block->uses, block->layer,
-                           block->tokens, block->parent == UINT32_MAX ? std::string("-") : std::to_string(block->parent),
-                           flags, reason_name(block->reason));
+            flags += (block->flags() & bit) != 0 ? letter : '-';
+        const auto place = now.scored() ? fmt::format("{:.4f} {} {} {:+.2f}", score_of(*block), band_name(block->band()),
+                                                      tier_name(block->target()), heat_of(*block))
+                                        : std::string("- - - -");
+        out += fmt::format("{} {} {} {} {} {} {} {}\n", id, tiers_text(block->tiers), place, block->uses, block->layer,
+                           block->tokens + 1, flags, reason_name(block->reason()));
     }
     return out;
 }

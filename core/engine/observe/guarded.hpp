@@ -12,9 +12,9 @@ namespace hbf::kv::observe {
 
 template <class Value>
 void store(Guarded<Value> &row, const Value &value) noexcept {
-    uint64_t words[sizeof(Value) / 8];
+    uint32_t words[sizeof(Value) / 4];
     std::memcpy(words, &value, sizeof value);
-    const uint64_t sequence = row.sequence.load(std::memory_order_relaxed);
+    const uint32_t sequence = row.sequence.load(std::memory_order_relaxed);
     row.sequence.store(sequence + 1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
     for (size_t i = 0; i < std::size(words); ++i) row.words[i].store(words[i], std::memory_order_relaxed);
@@ -26,9 +26,9 @@ template <class Value>
 std::optional<Value> load(const Guarded<Value> &row) noexcept {
     constexpr int tries = 100;
     for (int i = 0; i < tries; ++i) {
-        const uint64_t before = row.sequence.load(std::memory_order_acquire);
+        const uint32_t before = row.sequence.load(std::memory_order_acquire);
         if (before % 2 != 0) continue;
-        uint64_t words[sizeof(Value) / 8];
+        uint32_t words[sizeof(Value) / 4];
         for (size_t k = 0; k < std::size(words); ++k) words[k] = row.words[k].load(std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_acquire);
         if (row.sequence.load(std::memory_order_relaxed) != before) continue;

@@ -46,24 +46,31 @@ enum class Reason : uint8_t {
 
 enum class Outcome : uint8_t { done, spared, failed, late, cancelled, count }; // of a move
 
-struct BlockValue {               // 24 bytes
-    uint32_t parent = UINT32_MAX; // number of the block before it
-    float score = 0;              // 0..1
-    float heat = 0;               // octaves above (+) or below (-) the heat of one use now
-    uint16_t layer = 0, tokens = 0;
-    uint16_t uses = 0;     // stops at 65535
-    uint8_t tiers = 0;     // bit t: a copy in tier t; 0: the number is free
-    uint8_t target = 0;    // tier where it belongs
-    uint8_t band = 0;      // placement::Band
-    uint8_t flags = 0;     // BlockFlag
-    uint8_t relevance = 0; // to the current query, of 255
-    Reason reason = Reason::none;
+struct BlockValue {     // 12 bytes, for there is one of every block
+    uint16_t score = 0; // of 65535
+    int16_t heat = 0;   // 256ths of an octave above or below the heat of one use now
+    uint16_t layer = 0;
+    uint8_t tokens = 0;       // less one
+    uint8_t uses = 0;         // stops at 255
+    uint8_t tiers = 0;        // bit t: a copy in tier t; 0: the number is free
+    uint8_t target_band = 0;  // tier where it belongs, times 4, plus its placement::Band
+    uint8_t flags_reason = 0; // BlockFlag, times 16, plus Reason
+    uint8_t relevance = 0;    // to the current query, of 255
+
+    unsigned target() const noexcept { return target_band >> 2 & 3; }
+    unsigned band() const noexcept { return target_band & 3; }
+    unsigned flags() const noexcept { return flags_reason >> 4; }
+    Reason reason() const noexcept { return static_cast<Reason>(flags_reason & 15); }
+    void set_place(unsigned target, unsigned band) noexcept { target_band = static_cast<uint8_t>(target << 2 | band); }
+    void set_reason(unsigned flags, Reason reason) noexcept {
+        flags_reason = static_cast<uint8_t>(flags << 4 | static_cast<unsigned>(reason));
+    }
 };
-static_assert(sizeof(BlockValue) == 24);
+static_assert(sizeof(BlockValue) == 12 && static_cast<unsigned>(Reason::count) <= 16);
 enum BlockFlag : uint8_t { block_pinned = 1, block_moving = 2, block_shared = 4, block_filling = 8 };
 
 struct EventValue {                    // 32 bytes: a move
-    uint32_t block = 0, bytes_64k = 0; // granules
+    uint32_t block = 0, granules = 0; // granules
     uint8_t from = 0, to = 0;          // tiers
     Reason reason = Reason::none;
     Outcome outcome = Outcome::done;
@@ -74,13 +81,13 @@ static_assert(sizeof(EventValue) == 32);
 
 template <class Value>
 struct Guarded { // one writer at a time
-    static_assert(sizeof(Value) % 8 == 0);
-    std::atomic<uint64_t> sequence;
-    Word words[sizeof(Value) / 8];
+    static_assert(sizeof(Value) % 4 == 0);
+    std::atomic<uint32_t> sequence;
+    std::atomic<uint32_t> words[sizeof(Value) / 4];
 };
 using BlockRow = Guarded<BlockValue>;
 using EventRow = Guarded<EventValue>;
-static_assert(sizeof(BlockRow) == 32);
+static_assert(sizeof(BlockRow) == 16);
 
 struct TierRow {
     Word present, emulated; // 0 or 1
@@ -128,6 +135,7 @@ struct Header {
     ThreadRow threads[thread_room];
     LockRow locks[lock_room];
     SchedulerRow scheduler;
+    Word block_end;   // numbers of blocks that there ever were are below it
     Word event_count; // ever written; the newest is at (event_count - 1) % event_room
     EventRow events[event_room];
 };

@@ -42,10 +42,9 @@ View only_page_of(pid_t pid) {
 
 BlockValue numbered(uint32_t number) {
     BlockValue value;
-    value.parent = number;
-    value.score = static_cast<float>(number);
-    value.heat = static_cast<float>(number);
-    value.layer = value.tokens = value.uses = static_cast<uint16_t>(number);
+    value.score = value.layer = static_cast<uint16_t>(number);
+    value.heat = static_cast<int16_t>(number);
+    value.tiers = 1;
     return value;
 }
 
@@ -62,7 +61,8 @@ TEST(Observe, WhatIsWrittenIsRead) {
     EXPECT_EQ(view.name(), "a model");
     EXPECT_EQ(view.policy(), "ahas");
     EXPECT_EQ(view.counter(Counter::lookups), 3u);
-    EXPECT_EQ(view.block(7)->parent, 42u);
+    EXPECT_EQ(view.block(7)->layer, 42);
+    EXPECT_EQ(view.block_end(), 8u);
     EXPECT_EQ(view.block(8)->tiers, 0);
     EXPECT_FALSE(view.block(100));
     EXPECT_EQ(view.header().tiers[0].used, 4096u);
@@ -106,11 +106,10 @@ TEST(Observe, NoBlockIsReadTorn) {
     uint64_t seen = 0;
     for (int i = 0; i < 200'000; ++i) {
         const auto value = view.block(0);
-        if (!value || value->parent == UINT32_MAX) continue;
+        if (!value || value->tiers == 0) continue;
         ++seen;
-        ASSERT_EQ(static_cast<uint32_t>(value->score), value->layer);
-        ASSERT_EQ(value->layer, value->tokens);
-        ASSERT_EQ(value->layer, value->uses);
+        ASSERT_EQ(value->score, value->layer);
+        ASSERT_EQ(value->layer, static_cast<uint16_t>(value->heat));
     }
     stop = true;
     writer.join();
@@ -120,7 +119,7 @@ TEST(Observe, NoBlockIsReadTorn) {
 TEST(Observe, ARowThatIsBeingWrittenSaysSoAtOnce) {
     Guarded<BlockValue> row{};
     store(row, numbered(5));
-    EXPECT_EQ(load(row)->parent, 5u);
+    EXPECT_EQ(load(row)->layer, 5);
     row.sequence = 3; // as its writer was stopped
     EXPECT_FALSE(load(row));
 }

@@ -91,7 +91,11 @@ BlockRow *Page::blocks() noexcept {
 }
 
 void Page::block(BlockId id, const BlockValue &value) noexcept {
-    if (id < header_->block_room) store(blocks()[id], value);
+    if (id >= header_->block_room) return;
+    store(blocks()[id], value);
+    uint64_t end = header_->block_end.load(std::memory_order_relaxed);
+    while (end <= id && !header_->block_end.compare_exchange_weak(end, uint64_t{id} + 1, std::memory_order_release))
+        continue;
 }
 
 void Page::event(const EventValue &value) noexcept {

@@ -39,6 +39,9 @@ public:
     }
     // One thread at a time for one block; for events, one at a time.
     void block(BlockId id, const BlockValue &value) noexcept; // numbers that are too large are left out
+    void set(Counter counter, uint64_t value) noexcept {
+        header_->counters[static_cast<size_t>(counter)].store(value, std::memory_order_relaxed);
+    }
     void event(const EventValue &value) noexcept;
     void tier(kv::Tier tier, uint64_t used, uint64_t unusable, uint64_t blocks, uint64_t pinned) noexcept;
     void capacity(kv::Tier tier, uint64_t bytes) noexcept;

@@ -148,6 +148,10 @@ std::string View::policy() const {
     return text_of(header_->policy, sizeof header_->policy);
 }
 
+uint32_t View::block_end() const {
+    return static_cast<uint32_t>(std::min<uint64_t>(header_->block_end.load(std::memory_order_acquire), room_));
+}
+
 std::optional<BlockValue> View::block(uint32_t id) const {
     if (id >= room_) return std::nullopt;
     return load(reinterpret_cast<const BlockRow *>(header_ + 1)[id]);

@@ -45,6 +45,7 @@ public:
     std::string name() const;
     std::string policy() const;
     uint32_t block_room() const { return room_; }
+    uint32_t block_end() const; // numbers in use are below it
     uint64_t counter(Counter counter) const { return header_->counters[static_cast<size_t>(counter)]; }
 
     std::optional<BlockValue> block(uint32_t id) const; // empty: beyond the room, or stopped in the middle of being written
