@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <numeric>
 
 namespace hbf::tools::monitor {
 namespace {
@@ -79,7 +80,7 @@ Snapshot take(const observe::View &view) {
         tier.capacity = row.capacity;
         tier.used = row.used;
         tier.unusable = row.unusable;
-        tier.blocks = row.blocks;
+        tier.blocks = std::accumulate(bands[i].begin(), bands[i].end(), uint64_t{0});
         tier.pinned = row.pinned;
         tier.bands = bands[i];
         out.tiers.push_back(tier);

@@ -91,12 +91,12 @@ std::string why_block(const observe::View &view, const Snapshot &now, uint32_t i
     }
     if (unused(*block)) return "";
     std::string out =
-        fmt::format("block {}: layer {}, {} tokens, in {}; used {}{} times\n", id, block->layer, block->tokens + 1,
-                    tiers_text(block->tiers), block->uses, block->uses == UINT8_MAX ? " or more" : "");
+        fmt::format("block {}: layer {}, {} tokens, in {}\n", id, block->layer, block->tokens + 1, tiers_text(block->tiers));
     if (now.scored()) {
         out += fmt::format("  score {:.4f}: {}\n", score_of(*block), band_line(*block, now.scheduler));
-        out += fmt::format("  heat {:+.2f} octaves of one use just now; relevance to the current query {:.2f}\n",
-                           heat_of(*block), block->relevance / 255.0);
+        out += fmt::format(
+            "  heat {:+.2f} octaves of one use just now; used {}{} times; relevance to the current query {:.2f}\n",
+            heat_of(*block), block->uses, block->uses == UINT8_MAX ? " or more" : "", block->relevance / 255.0);
     } else {
         out += fmt::format("  placement {}: it has no score\n", now.policy);
     }
@@ -166,11 +166,11 @@ std::string dump_scheduler(const observe::View &view, const Snapshot &now) {
                                           {observe::block_shared, 's'},
                                           {observe::block_filling, 'f'}})
             flags += (block->flags() & bit) != 0 ? letter : '-';
-        const auto place = now.scored() ? fmt::format("{:.4f} {} {} {:+.2f}", score_of(*block), band_name(block->band()),
-                                                      tier_name(block->target()), heat_of(*block))
-                                        : std::string("- - - -");
-        out += fmt::format("{} {} {} {} {} {} {} {}\n", id, tiers_text(block->tiers), place, block->uses, block->layer,
-                           block->tokens + 1, flags, reason_name(block->reason()));
+        const auto place = now.scored() ? fmt::format("{:.4f} {} {} {:+.2f} {}", score_of(*block), band_name(block->band()),
+                                                      tier_name(block->target()), heat_of(*block), block->uses)
+                                        : std::string("- - - - -");
+        out += fmt::format("{} {} {} {} {} {} {}\n", id, tiers_text(block->tiers), place, block->layer, block->tokens + 1,
+                           flags, reason_name(block->reason()));
     }
     return out;
 }

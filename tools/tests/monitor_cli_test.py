@@ -95,8 +95,9 @@ class Monitor(unittest.TestCase):
         with Subject() as subject:
             five, none, wrong = (hbf(subject.pid, '--why', block) for block in ('5', '7', 'x'))
             beyond = hbf(subject.pid, '--why', '99')
-        self.assertIn('block 5: layer 3, 64 tokens, in hbm; used 9 times', five.stdout)
+        self.assertIn('block 5: layer 3, 64 tokens, in hbm\n', five.stdout)
         self.assertIn('between T_cold 0.05 and T_hbf 0.30: it belongs in hbf', five.stdout)
+        self.assertIn('used 9 times', five.stdout)
         self.assertIn('where it is: its score rose above T_hbm', five.stdout)
         self.assertIn('waits to be moved to hbf', five.stdout)
         self.assertIn('pinned', five.stdout)

@@ -17,6 +17,7 @@
 #include "core/engine/identity/identity.hpp"
 #include "core/engine/migration/copier.hpp"
 #include "core/engine/migration/transfers.hpp"
+#include "core/engine/observe/page.hpp"
 #include "hbf/kv.hpp"
 #include "kernels/host/attention/attention.hpp"
 
@@ -81,7 +82,7 @@ public:
     void touch(BlockId block) { table_[block].last_use.store(tick(), std::memory_order_relaxed); }
 
     // Moves: move.cpp, room.cpp, defragment.cpp
-    Result<> migrate(BlockId block, Tier to, Clock::time_point deadline);
+    Result<> migrate(BlockId block, Tier to, Clock::time_point deadline, observe::Reason why = observe::Reason::asked);
     Result<> set_budget(Tier tier, uint64_t bytes);
     Result<uint64_t> defragment(Tier tier, double most);
     void balance(); // asks for moves down where HBM is too full
@@ -95,6 +96,8 @@ public:
     Result<BlockInfo> explain(BlockId block) const;
     CacheStats stats() const;
     void count_sequence(int change);
+    void count_lookup(uint64_t tokens, uint64_t hits, observe::Counter miss);
+    observe::Counter why_missing(const Identity &identity) const;
     void count_reused(uint64_t blocks);
 
     // Borrowed for a scope.
@@ -112,7 +115,7 @@ public:
     };
 
 private:
-    using Lock = std::unique_lock<std::mutex>;
+    using Lock = std::unique_lock<observe::ShownMutex>;
     struct LaneSize {
         uint32_t now = 0;
         uint16_t seen = 0;   // bit i: there was a block of 16 (i + 1) tokens
@@ -120,6 +123,13 @@ private:
     };
 
     Result<> open(const CacheOptions &options);
+    // For hbf monitor: shown.cpp
+    void show_from_now_on(const CacheOptions &options);
+    void show(BlockId block, observe::Reason reason);
+    void show_move(BlockId block, Tier from, Tier to, observe::Reason reason, const Result<> &outcome, bool copied,
+                   uint64_t began_ns);
+    void show_counts();
+    void remember_dropped(const Identity &identity);
     Result<> check_places(const CacheOptions &options);
 
     std::unique_ptr<Worker> borrow();
@@ -155,7 +165,7 @@ private:
     Result<const std::byte *> bytes_of(Worker &worker, BlockId block);
     Result<const std::byte *> recover(Worker &worker, BlockRecord &record, const Error &cause);
 
-    Result<> carry(Lock &lock, Worker &worker, BlockId block, Tier to, Clock::time_point deadline);
+    Result<> carry(Lock &lock, Worker &worker, BlockId block, Tier to, Clock::time_point deadline, bool &copied);
     Result<> transfer(Lock &lock, Worker &worker, BlockId block, TierPool &to, uint64_t run, Clock::time_point deadline);
     bool lower_is_right(Lock &lock, Worker &worker, BlockRecord &record, Clock::time_point deadline);
     void finish_move(BlockId block);
@@ -176,11 +186,13 @@ private:
     std::unique_ptr<TierPool> pools_[tier_count];
     TierPool *cpu_ = nullptr; // where blocks are filled
 
-    mutable std::mutex mutex_;
+    std::unique_ptr<observe::Page> page_; // nullptr: nothing is shown
+    mutable observe::ShownMutex mutex_;
     BlockTable table_;
     IdTable by_identity_, by_content_;
     std::vector<LaneSize> sizes_;
     uint32_t chunk_ = 32;
+    std::vector<size_t> dropped_;     // hashes of identities that left for want of room, the latest of each slot
     uint64_t hands_[tier_count] = {}; // where the next look for victims begins
     CacheStats counts_;               // the counters in it
     std::atomic<uint32_t> clock_{0};

@@ -50,10 +50,12 @@ Result<bool> CacheCore::move_down(BlockId block, TierPool &mine, uint64_t from) 
     record->moving = true;
     auto run = mine.allocate(record->granules);
     const auto until = deadline();
+    const uint64_t began = observe::now_ns();
     Result<bool> outcome = false;
     if (run && *run < from) {
         if (auto done = transfer(lock, *worker, block, mine, *run, until); done) {
             publish(block, BlockPlace(0, mine.tier, *run), false);
+            show_move(block, mine.tier, mine.tier, observe::Reason::compacted, {}, true, began);
             outcome = true;
         } else {
             ++counts_.failed_transfers;

@@ -32,6 +32,7 @@ Result<BlockId> CacheCore::new_block(uint32_t lane, uint32_t first, uint32_t cap
     record.group = static_cast<uint16_t>(lane % model_.head_groups);
     record.place.store(BlockPlace(place_of(record).next_generation(), cpu_->tier, *run).word());
     cpu_->set_owner(*run, granules, block);
+    show(block, observe::Reason::filled);
     return block;
 }
 
@@ -105,6 +106,7 @@ void CacheCore::destroy(BlockId block) {
         drop_lower(record);
     }
     table_.give_back(block);
+    show(block, observe::Reason::none);
 }
 
 // Its bytes are gone for good: nobody is to find it again, and who holds it is told when they read.
@@ -176,6 +178,7 @@ BlockId CacheCore::seal(Worker &worker, BlockId block, const Identity &identity)
         }
         release_locked(other); // computed otherwise: both are kept, the first is found
         record.sealed = true;
+        show(block, observe::Reason::filled);
         return block;
     }
     const BlockId twin = dedupe_ ? find_content(block) : no_block;
@@ -197,6 +200,7 @@ BlockId CacheCore::seal(Worker &worker, BlockId block, const Identity &identity)
     record.sealed = true;
     // Somebody may have sealed the same one while the lock was open.
     if (find_identity(identity) == no_block) add_to_indexes(block);
+    show(block, observe::Reason::filled);
     return block;
 }
 

@@ -7,7 +7,7 @@
 
 namespace hbf::kv {
 
-Result<> CacheCore::migrate(BlockId block, Tier to, Clock::time_point deadline) {
+Result<> CacheCore::migrate(BlockId block, Tier to, Clock::time_point deadline, observe::Reason why) {
     const Lease worker(*this);
     Lock lock(mutex_);
     BlockRecord *record = table_.find(block);
@@ -23,7 +23,12 @@ Result<> CacheCore::migrate(BlockId block, Tier to, Clock::time_point deadline) 
     if (record->moving) return fail(Code::busy, fmt::format("block {} is being moved", block));
     if (place_of(*record).tier() == to) return {};
     record->moving = true;
-    auto outcome = carry(lock, *worker, block, to, deadline);
+    const Tier from = place_of(*record).tier();
+    const uint64_t began = observe::now_ns();
+    bool copied = true;
+    auto outcome = carry(lock, *worker, block, to, deadline, copied);
+    record->moving = false;
+    show_move(block, from, to, why, outcome, copied, began);
     finish_move(block);
     return outcome;
 }
@@ -60,7 +65,7 @@ bool CacheCore::lower_is_right(Lock &lock, Worker &worker, BlockRecord &record, 
     return bytes.has_value();
 }
 
-Result<> CacheCore::carry(Lock &lock, Worker &worker, BlockId block, Tier to, Clock::time_point deadline) {
+Result<> CacheCore::carry(Lock &lock, Worker &worker, BlockId block, Tier to, Clock::time_point deadline, bool &copied) {
     BlockRecord &record = table_[block];
     if (const BlockPlace lower(record.lower); lower.somewhere() && lower.tier() == to) {
         const bool right = lower_is_right(lock, worker, record, deadline);
@@ -68,6 +73,7 @@ Result<> CacheCore::carry(Lock &lock, Worker &worker, BlockId block, Tier to, Cl
             record.lower = BlockPlace().word();
             publish(block, lower, false);
             ++counts_.published_without_copy;
+            copied = false;
             return {};
         }
         if (record.lower == lower.word()) drop_lower(record);

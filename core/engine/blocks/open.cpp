@@ -51,6 +51,7 @@ Result<std::shared_ptr<CacheCore>> CacheCore::make(const CacheOptions &options) 
     if (auto fine = check_model(options.model, core->shape(largest_block)); !fine) return tl::unexpected(fine.error());
     if (options.deadline.count() <= 0) return fail(Code::invalid, "deadline: it must be longer than 0 ms");
     if (auto fine = core->check_places(options); !fine) return tl::unexpected(fine.error());
+    if (options.show) core->show_from_now_on(options);
     if (auto fine = core->open(options); !fine) return tl::unexpected(fine.error());
     return core;
 }
@@ -104,7 +105,8 @@ Result<> CacheCore::open(const CacheOptions &options) {
     for (LaneSize &size : sizes_) size.now = block_size(chunk_, settings_.kv.chunk_align, 0, 0);
     transfers_ = std::make_unique<Transfers>(
         [this](const Transfers::Transfer &transfer) {
-            return migrate(transfer.block, transfer.to, transfer.deadline).has_value();
+            const auto why = transfer.load ? observe::Reason::asked : observe::Reason::room;
+            return migrate(transfer.block, transfer.to, transfer.deadline, why).has_value();
         },
         64);
     if (background_) transfers_->start();

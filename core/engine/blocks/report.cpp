@@ -34,6 +34,7 @@ Result<BlockInfo> CacheCore::explain(BlockId block) const {
 CacheStats CacheCore::stats() const {
     const std::lock_guard lock(mutex_);
     CacheStats stats = counts_;
+    stats.shown = page_ != nullptr;
     stats.blocks = table_.size();
     uint64_t pools = 0;
     for (uint32_t i = 0; i < tier_count; ++i) {
@@ -66,11 +67,13 @@ CacheStats CacheCore::stats() const {
 void CacheCore::count_sequence(int change) {
     const std::lock_guard lock(mutex_);
     counts_.sequences += static_cast<uint64_t>(static_cast<int64_t>(change));
+    show_counts();
 }
 
 void CacheCore::count_reused(uint64_t blocks) {
     const std::lock_guard lock(mutex_);
     counts_.reused_blocks += blocks;
+    show_counts();
 }
 
 } // namespace hbf::kv

@@ -83,14 +83,16 @@ BlockId CacheCore::pick_victim(TierPool &from, bool &lower_copy) {
 
 Result<> CacheCore::evict(BlockId block, TierPool &from, Clock::time_point deadline) {
     Result<> moved = fail(Code::unsupported, "there is no colder tier");
-    if (TierPool *const to = colder(from.tier); to != nullptr) moved = migrate(block, to->tier, deadline);
+    if (TierPool *const to = colder(from.tier); to != nullptr)
+        moved = migrate(block, to->tier, deadline, observe::Reason::room);
     if (moved) return moved;
     const std::lock_guard lock(mutex_);
     BlockRecord *const record = table_.find(block);
     if (record == nullptr) return {};
     if (record->references != 0 || record->moving || !record->sealed) return moved;
-    destroy(block);
+    remember_dropped(record->identity);
     ++counts_.dropped_blocks;
+    destroy(block);
     return {};
 }
 

@@ -138,17 +138,21 @@ void SequenceCore::seal_last(Worker &worker, uint32_t number) {
     cache_->touch(last.block);
 }
 
-uint64_t SequenceCore::adopt_lane(uint32_t number, std::span<const uint32_t> prompt, uint64_t most) {
+uint64_t SequenceCore::adopt_lane(uint32_t number, std::span<const uint32_t> prompt, uint64_t most, Identity &missing) {
     Lane &lane = lanes_[number];
     const auto sizes = cache_->sizes_of(number);
     Identity parent = cache_->root(number);
+    missing = {};
     for (bool found = true; found && lane.tokens < most;) {
         found = false;
         for (const uint32_t size : sizes) {
             if (lane.tokens + size > prompt.size()) continue;
             const Identity identity = identities_.of(parent, prompt.subspan(lane.tokens, size));
             const BlockId block = cache_->find(identity);
-            if (block == no_block) continue;
+            if (block == no_block) {
+                missing = identity; // of the smallest size, in the end
+                continue;
+            }
             lane.entries.push_back({block, static_cast<uint32_t>(lane.tokens)});
             lane.tokens += size;
             parent = identity;
@@ -162,8 +166,14 @@ uint64_t SequenceCore::adopt_lane(uint32_t number, std::span<const uint32_t> pro
 Result<> SequenceCore::adopt(std::span<const uint32_t> prompt) {
     if (prompt.empty()) return {};
     uint64_t most = prompt.size() - 1; // what comes after the last token has to be computed from it
-    for (uint32_t lane = 0; lane < cache_->lanes() && most > 0; ++lane)
-        most = std::min(most, adopt_lane(lane, prompt, most));
+    const uint64_t all = most;
+    Identity ends_at; // of the lane that ends first: what was not there
+    for (uint32_t lane = 0; lane < cache_->lanes() && most > 0; ++lane) {
+        Identity missing;
+        const uint64_t got = adopt_lane(lane, prompt, most, missing);
+        if (got < most) ends_at = missing;
+        most = std::min(most, got);
+    }
     uint64_t blocks = 0;
     for (Lane &lane : lanes_) {
         cut(lane, most);
@@ -172,6 +182,13 @@ Result<> SequenceCore::adopt(std::span<const uint32_t> prompt) {
     tokens_.assign(prompt.begin(), prompt.begin() + static_cast<ptrdiff_t>(most));
     committed_ = reused_ = most;
     cache_->count_reused(blocks);
+    auto miss = observe::Counter::count;
+    if (ends_at)
+        miss = cache_->why_missing(ends_at);
+    else if (most == 0 && all > 0)
+        miss = prompt.size() < cache_->next_capacity(0, false) ? observe::Counter::miss_short
+                                                               : observe::Counter::miss_never_stored;
+    cache_->count_lookup(prompt.size(), most, miss);
     return {};
 }
 

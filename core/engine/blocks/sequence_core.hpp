@@ -51,7 +51,7 @@ private:
     }
     Piece piece(const Lane &lane, size_t entry) const;
     Result<> check_layer(uint32_t layer) const;
-    uint64_t adopt_lane(uint32_t lane, std::span<const uint32_t> prompt, uint64_t most);
+    uint64_t adopt_lane(uint32_t lane, std::span<const uint32_t> prompt, uint64_t most, Identity &missing);
     void cut(Lane &lane, uint64_t tokens);
     Result<> put_lane(Worker &worker, uint32_t lane, const std::byte *keys, const std::byte *values, uint64_t count);
     Result<uint32_t> room(Worker &worker, uint32_t lane); // free tokens of the last block, which is the lane's own

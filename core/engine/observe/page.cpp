@@ -113,6 +113,10 @@ void Page::tier(kv::Tier tier, uint64_t used, uint64_t unusable, uint64_t blocks
     row.pinned.store(pinned, std::memory_order_relaxed);
 }
 
+void Page::used(kv::Tier tier, uint64_t bytes) noexcept {
+    header_->tiers[static_cast<size_t>(tier)].used.store(bytes, std::memory_order_relaxed);
+}
+
 void Page::capacity(kv::Tier tier, uint64_t bytes) noexcept {
     header_->tiers[static_cast<size_t>(tier)].capacity.store(bytes, std::memory_order_relaxed);
 }

@@ -44,6 +44,7 @@ public:
     }
     void event(const EventValue &value) noexcept;
     void tier(kv::Tier tier, uint64_t used, uint64_t unusable, uint64_t blocks, uint64_t pinned) noexcept;
+    void used(kv::Tier tier, uint64_t bytes) noexcept;
     void capacity(kv::Tier tier, uint64_t bytes) noexcept;
     SchedulerRow &scheduler() noexcept { return header_->scheduler; }
 

@@ -92,6 +92,8 @@ struct CacheOptions {
     bool dedupe = true;                  // blocks of the same bytes are stored once, after they were compared
     bool background = true;              // a thread moves blocks down while HBM is fuller than settings.kv.swap_threshold
     std::chrono::milliseconds deadline{2000}; // of one block's transfer
+    bool show = true;                         // a page for `hbf monitor`: 16 bytes a block
+    std::string name = {};                    // of the model, there
 };
 
 struct TierStats {
@@ -103,6 +105,7 @@ struct TierStats {
 
 struct CacheStats {
     TierStats tiers[tier_count];
+    bool shown = false; // to hbf monitor
     uint64_t sequences = 0, blocks = 0;
     uint64_t sealed_blocks = 0, reused_blocks = 0;                 // ever filled; ever taken over by another sequence
     uint64_t dedupe_across_requests = 0, dedupe_across_layers = 0; // bytes not stored because the same bytes were there
