@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/attention/device_place.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "core/common/guarded.hpp"
+#include "kernels/device/attention.h"
+
+namespace hbf::kv {
+namespace {
+
+constexpr uint64_t align = 4096;
+constexpr uint64_t query_bytes = uint64_t{HBF_KV_MAX_HEADS} * HBF_KV_MAX_DIM * sizeof(float);
+
+uint64_t padded(uint64_t size) {
+    return (size + align - 1) / align * align;
+}
+
+} // namespace
+
+DevicePlace::DevicePlace(Device device, Region kv, const DevicePlaceOptions &options)
+    : device_(std::move(device)), kv_(kv), options_(options) {
+    const uint64_t table = padded(uint64_t{options.window} * sizeof(kv_block));
+    parts_ = {0, {query_bytes, query_bytes + table}, {}, 0};
+    parts_.results[0] = query_bytes + 2 * table, parts_.results[1] = parts_.results[0] + padded(options.scratch);
+    parts_.size = parts_.results[1] + padded(options.scratch);
+}
+
+Result<std::unique_ptr<DevicePlace>> DevicePlace::open(const Device &device, Region kv, const DevicePlaceOptions &options) {
+    const auto info = device.describe(kv);
+    if (!info) return tl::unexpected(info.error());
+    if (info->tier >= device.tiers().size() || !device.tiers()[info->tier].device_access)
+        return fail(Code::unsupported,
+                    fmt::format("processors of device {} do not reach the memory that the blocks are in", device.id()));
+    if (options.window == 0 || options.groups == 0 || options.group_size == 0 || options.scratch < align)
+        return fail(Code::invalid, "a launch must have a block, a group, a work-item and a page for results at least");
+    const auto kernel = device.find_kernel("attention/1");
+    if (!kernel) return tl::unexpected(kernel.error());
+    std::unique_ptr<DevicePlace> place(new DevicePlace(device, kv, options));
+    place->kv_size_ = info->size, place->tier_ = info->tier, place->kernel_ = kernel->kernel;
+    if (auto taken = place->take_memory(); !taken) return tl::unexpected(taken.error());
+    return place;
+}
+
+// On the device beside the blocks, and once more where the CPU can write and read it.
+Result<> DevicePlace::take_memory() {
+    auto there = device_.allocate(tier_, parts_.size);
+    if (!there) return tl::unexpected(there.error());
+    on_device_ = *there;
+    auto memory = HostMemory::take(parts_.size);
+    if (!memory) return tl::unexpected(memory.error());
+    memory_ = std::move(*memory);
+    auto here = device_.register_host(memory_.bytes());
+    if (!here) { // some devices have host memory of their own instead
+        memory_ = HostMemory();
+        for (const TierInfo &tier : device_.tiers())
+            if (!here && tier.cpu_access && tier.dma_access) here = device_.allocate(tier.index, parts_.size);
+    }
+    if (!here) return tl::unexpected(here.error());
+    on_host_ = *here;
+    if (on_host_.address == nullptr) on_host_.address = memory_.bytes().data();
+    auto queue = device_.create_queue();
+    if (!queue) return tl::unexpected(queue.error());
+    queue_ = std::move(*queue);
+    return {};
+}
+
+DevicePlace::~DevicePlace() {
+    abandon();
+    queue_ = Queue();
+    if (on_host_.region) (void)device_.free(on_host_.region);
+    if (on_device_.region) (void)device_.free(on_device_.region);
+}
+
+uint64_t DevicePlace::results_of_block() const {
+    return uint64_t{shape_.query_heads} * (2 + shape_.head_dim) * sizeof(float);
+}
+
+Result<> DevicePlace::begin(const kv_shape &shape, const float *query, std::span<const kv_block> blocks) {
+    if (auto checked = check_blocks(shape, blocks, kv_size_); !checked) return checked;
+    return guarded([&] { return send_query(shape, query, blocks); });
+}
+
+Result<> DevicePlace::send_query(const kv_shape &shape, const float *query, std::span<const kv_block> blocks) {
+    if (used_ != 0) abandon(); // the caller forgot to
+    if (!queue_.poisoned()) {
+        auto queue = device_.create_queue();
+        if (!queue) return tl::unexpected(queue.error());
+        queue_ = std::move(*queue);
+    }
+    shape_ = shape, blocks_ = blocks;
+    in_window_ = static_cast<uint32_t>(std::min<uint64_t>(options_.scratch / results_of_block(), options_.window));
+    if (in_window_ == 0)
+        return fail(Code::invalid, fmt::format("results of a block need {} bytes, there are {} on the device",
+                                               results_of_block(), options_.scratch));
+    const uint64_t size = uint64_t{shape.query_heads} * shape.head_dim * sizeof(float);
+    std::memcpy(on_host_.address + parts_.query, query, size);
+    if (auto told = device_.written_by_cpu(on_host_.region, parts_.query, size); !told) return told;
+    batch_.clear();
+    batch_.copy(on_device_.region, parts_.query, on_host_.region, parts_.query, size);
+    if (const auto point = queue_.submit(batch_); !point) return tl::unexpected(point.error());
+    work_.bytes_in += size;
+    return launch_ahead();
+}
+
+Result<> DevicePlace::launch_ahead() {
+    while (used_ < windows_.size() && !blocks_.empty())
+        if (auto launched = launch((first_ + used_) % 2); !launched) return launched;
+    return {};
+}
+
+Result<> DevicePlace::launch(uint32_t slot) {
+    const auto count = static_cast<uint32_t>(std::min<size_t>(blocks_.size(), in_window_));
+    const Region there = on_device_.region, here = on_host_.region;
+    const uint64_t table = parts_.table[slot], table_size = count * sizeof(kv_block), state = parts_.results[slot],
+                   states = uint64_t{count} * shape_.query_heads * 2 * sizeof(float), output = state + states,
+                   size = count * results_of_block();
+    std::memcpy(on_host_.address + table, blocks_.data(), table_size);
+    if (auto told = device_.written_by_cpu(here, table, table_size); !told) return told;
+    const kernels::device::attention_arguments arguments{kv_size_, shape_, count, 0};
+    const KernelBuffer buffers[] = {
+        {kv_, 0, kv_size_, kernel_reads},
+        {there, table, table_size, kernel_reads},
+        {there, parts_.query, uint64_t{shape_.query_heads} * shape_.head_dim * sizeof(float), kernel_reads},
+        {there, state, states, kernel_writes},
+        {there, output, size - states, kernel_writes}};
+    batch_.clear();
+    batch_.copy(there, table, here, table, table_size).barrier();
+    batch_.launch(kernel_, buffers, std::as_bytes(std::span(&arguments, 1)),
+                  std::min(options_.groups, count * kernels::device::attention_chunks(shape_) * shape_.kv_heads),
+                  std::min(options_.group_size, kernel_.max_group_size));
+    batch_.barrier().copy(here, state, there, state, size);
+    const auto point = queue_.submit(batch_);
+    if (!point) return tl::unexpected(point.error());
+    windows_[slot] = {point->value, count};
+    ++used_, ++work_.launches;
+    blocks_ = blocks_.subspan(count);
+    work_.blocks += count, work_.bytes_in += table_size, work_.bytes_out += size;
+    return {};
+}
+
+Result<> DevicePlace::next(uint32_t count, float *state, float *output) {
+    return guarded([&] { return take_results(count, state, output); });
+}
+
+Result<> DevicePlace::take_results(uint32_t count, float *state, float *output) {
+    const size_t states = size_t{shape_.query_heads} * 2, numbers = size_t{shape_.query_heads} * shape_.head_dim;
+    while (count != 0) {
+        if (used_ == 0) return fail(Code::invalid, "more blocks were asked for than were named");
+        const Window &window = windows_[first_];
+        if (!arrived_)
+            if (const auto done = queue_.wait(window.value); !done) return tl::unexpected(done.error());
+        arrived_ = true;
+        const auto *const results = reinterpret_cast<const float *>(on_host_.address + parts_.results[first_]);
+        const uint32_t take = std::min(count, window.blocks - taken_);
+        std::copy_n(results + taken_ * states, take * states, state);
+        std::copy_n(results + window.blocks * states + taken_ * numbers, take * numbers, output);
+        state += take * states, output += take * numbers, count -= take, taken_ += take;
+        if (taken_ < window.blocks) continue;
+        first_ = (first_ + 1) % 2, --used_, taken_ = 0, arrived_ = false;
+        if (auto launched = launch_ahead(); !launched) return launched;
+    }
+    return {};
+}
+
+void DevicePlace::abandon() noexcept {
+    for (; used_ != 0; --used_, first_ = (first_ + 1) % 2) {
+        if (arrived_) {
+            arrived_ = false;
+            continue;
+        }
+        (void)queue_.cancel(windows_[first_].value);
+        (void)queue_.wait(windows_[first_].value);
+    }
+    taken_ = 0;
+    blocks_ = {};
+}
+
+} // namespace hbf::kv
