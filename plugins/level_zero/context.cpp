@@ -29,9 +29,9 @@ ze::List Context::make_list(uint32_t group, std::string_view what) const {
     return list;
 }
 
-// Runs what `append` puts on a list of its own, and waits for it.
+// Runs what `append` puts on a list of its own, and waits for it: ten seconds, and ten more for each GiB that it touches.
 template <class Append>
-void Context::aside(uint32_t group, std::string_view what, const Append &append) {
+void Context::aside(uint32_t group, std::string_view what, uint64_t bytes, const Append &append) {
     struct Ended {
         const Functions &ze;
         ze::List list;
@@ -47,13 +47,14 @@ void Context::aside(uint32_t group, std::string_view what, const Append &append)
     check(ze.zeCommandListAppendBarrier(list.list, shot.event(), 0, nullptr),
           fmt::format("zeCommandListAppendBarrier {}", what));
     ze::Result code = ze::not_ready, state = ze::success;
-    for (int slice = 0; code == ze::not_ready && state == ze::success && slice < 100; ++slice) {
+    const uint64_t seconds = 10 + 10 * (bytes >> 30);
+    for (uint64_t slice = 0; code == ze::not_ready && state == ze::success && slice < 10 * seconds; ++slice) {
         code = ze.zeEventHostSynchronize(shot.event(), 100'000'000);
         if (code == ze::not_ready) state = ze.zeDeviceGetStatus(device);
     }
     if (code == ze::not_ready && state == ze::success) {
         shot.keep();
-        sdk::fail(HBF_TIMEOUT, fmt::format("the device did not end its work {} within ten seconds", what));
+        sdk::fail(HBF_TIMEOUT, fmt::format("the device did not end its work {} within {} seconds", what, seconds));
     }
     list.runs = false;
     check(state, fmt::format("zeDeviceGetStatus {}", what));
@@ -61,11 +62,11 @@ void Context::aside(uint32_t group, std::string_view what, const Append &append)
 }
 
 void Context::try_out() {
-    aside(facts.compute_group, "at the opening of the device", [](ze::List) {});
+    aside(facts.compute_group, "at the opening of the device", 0, [](ze::List) {});
 }
 
 void Context::zero(void *at, uint64_t size) {
-    aside(facts.compute_group, "of a new region", [&](ze::List list) {
+    aside(facts.compute_group, "of a new region", size, [&](ze::List list) {
         const uint64_t nothing = 0;
         check(ze.zeCommandListAppendMemoryFill(list, at, &nothing, sizeof nothing, size, nullptr, 0, nullptr),
               "zeCommandListAppendMemoryFill of a new region");
@@ -74,7 +75,7 @@ void Context::zero(void *at, uint64_t size) {
 
 void Context::carry(uint32_t group, std::initializer_list<void *> places, uint64_t size) {
     constexpr std::string_view what = "of the trial of host memory";
-    aside(group, what, [&](ze::List list) {
+    aside(group, what, size, [&](ze::List list) {
         const void *from = nullptr;
         for (void *const to : places) {
             if (from) {

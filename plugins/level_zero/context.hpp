@@ -38,7 +38,7 @@ struct Context {
 
 private:
     template <class Append>
-    void aside(uint32_t group, std::string_view what, const Append &append);
+    void aside(uint32_t group, std::string_view what, uint64_t bytes, const Append &append);
 };
 
 } // namespace hbf::level_zero

@@ -43,7 +43,7 @@ TEST_F(Emulated, ABatchOfManyBarriersIsOverWhenItsLastCommandIs) {
     Device device;
     constexpr uint64_t size = 4 << 20;
     const hbf_region_info from = device.alloc(1, size), back = device.alloc(1, size), first = device.alloc(0, size),
-                          second = device.alloc(0, size);
+                          second = device.alloc(0, size), last = device.alloc(0, size);
     sdk::QueueRequest request;
     request.depth = 1;
     const std::unique_ptr<sdk::Queue> queue = device.opened->create_queue(request);
@@ -56,7 +56,7 @@ TEST_F(Emulated, ABatchOfManyBarriersIsOverWhenItsLastCommandIs) {
             commands.push_back(copy(second, 0, first, 0, size));
             commands.push_back(barrier);
         }
-        commands.push_back(copy(back, 0, second, 0, size));
+        commands.insert(commands.end(), {copy(last, 0, second, 0, size), barrier, copy(back, 0, last, 0, size)});
         ASSERT_TRUE(queue->wait(submit(*queue, commands), UINT64_MAX));
         ASSERT_EQ(queue->poll().failed, 0u);
         ASSERT_EQ(std::memcmp(back.address, from.address, size), 0) << "round " << round;
