@@ -9,6 +9,7 @@
 namespace hbf::tools {
 
 Command bandwidth_command();
+Command bench_command();
 Command completion_command();
 Command config_command();
 Command conformance_command();

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/decode/report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/output/size.hpp"
+#include "core/output/stream.hpp"
+#include "core/output/table.hpp"
+
+namespace hbf::tools::decode {
+namespace {
+
+std::vector<Cell> row_of(const Run &run, double reference) {
+    const auto [least, most] = std::minmax_element(run.step_seconds.begin(), run.step_seconds.end());
+    return {run.name,
+            format_size(run.hbm_bytes),
+            run.hbf_bytes ? format_size(run.hbf_bytes) : std::string("-"),
+            format_size(run.moved_bytes),
+            format_duration(run.median()),
+            fmt::format("{} to {}", format_duration(*least), format_duration(*most)),
+            format_significant(1 / run.median()),
+            format_significant(run.gbs()),
+            fmt::format("{:.2f}", reference / run.median())};
+}
+
+Json run_json(const Run &run) {
+    return Json::object({{"name", run.name},
+                         {"hbm_bytes", run.hbm_bytes},
+                         {"hbf_bytes", run.hbf_bytes},
+                         {"moved_bytes", run.moved_bytes},
+                         {"fill_seconds", run.fill_seconds},
+                         {"seconds_per_token", run.median()},
+                         {"samples_seconds", Json::array_of(run.step_seconds)},
+                         {"attended_bytes", run.kv_bytes},
+                         {"gb_per_second", run.gbs()}});
+}
+
+} // namespace
+
+bool passed(const Outcome &outcome) {
+    return outcome.same_bits && outcome.exact_error <= most_error;
+}
+
+std::string report_text(const Options &options, const Outcome &outcome) {
+    std::string out =
+        fmt::format("Exact decode after {} tokens: {} layer{} of {} query and {} KV heads of {}, fp16, {} of keys "
+                    "and values, one thread{}\n",
+                    options.context, options.layers, options.layers == 1 ? "" : "s", options.query_heads, options.kv_heads,
+                    options.head_dim, format_size(outcome.kv_bytes), outcome.emulated ? "; EMULATED device" : "");
+    out += fmt::format("HBM is {}, HBF is {}; blocks of {} tokens are attended where they are\n", outcome.hbm, outcome.hbf,
+                       options.block);
+    out += format_table({"memory", ">in HBM", ">in HBF", ">moved", ">a token", ">spread", ">tokens/s", ">GB/s", ">of full"},
+                        {row_of(outcome.full, outcome.full.median()), row_of(outcome.tiered, outcome.full.median())}, "  ");
+    out += fmt::format("Outputs: {}; error against double precision {:.1e} (at most {:.0e})\n",
+                       outcome.same_bits ? coloured("the same bits in both", Colour::green)
+                                         : coloured("NOT THE SAME in both", Colour::red),
+                       outcome.exact_error, most_error);
+    return out;
+}
+
+Json report_json(const Options &options, const Outcome &outcome) {
+    return Json::object({{"schema", "hbf.bench.decode"},
+                         {"version", 1},
+                         {"passed", passed(outcome)},
+                         {"emulated", outcome.emulated},
+                         {"context_tokens", options.context},
+                         {"layers", options.layers},
+                         {"query_heads", options.query_heads},
+                         {"kv_heads", options.kv_heads},
+                         {"head_dim", options.head_dim},
+                         {"block_tokens", options.block},
+                         {"hbm_share", options.hbm_share},
+                         {"seed", options.seed},
+                         {"kv_bytes", outcome.kv_bytes},
+                         {"hbm_tier", outcome.hbm},
+                         {"hbf_tier", outcome.hbf},
+                         {"same_bits", outcome.same_bits},
+                         {"error_against_double", outcome.exact_error},
+                         {"runs", [&] {
+                              auto runs = Json::array();
+                              runs.push(run_json(outcome.full)).push(run_json(outcome.tiered));
+                              return runs;
+                          }()}});
+}
+
+} // namespace hbf::tools::decode
