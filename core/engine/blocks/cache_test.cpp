@@ -142,8 +142,12 @@ TEST_F(CacheTest, AForkSharesUntilSomebodyWrites) {
     EXPECT_EQ(cache.stats().tiers[0].used, used);
     auto other = all;
     for (size_t i = 40; i < 60; ++i) other[i] = 5000 + static_cast<uint32_t>(i);
-    must(write(second, std::span(other).subspan(40)));
-    must(write(first, std::span(all).subspan(40)));
+    must(write(second, std::span(other).subspan(40, 4))); // both within the block that both began with
+    must(write(first, std::span(all).subspan(40, 4)));
+    EXPECT_EQ(check(first, std::span(all).first(44)), "");
+    EXPECT_EQ(check(second, std::span(other).first(44)), "");
+    must(write(second, std::span(other).subspan(44)));
+    must(write(first, std::span(all).subspan(44)));
     EXPECT_EQ(check(first, all), "");
     EXPECT_EQ(check(second, other), "");
     EXPECT_EQ(first.blocks(0)[1], second.blocks(0)[1]);

@@ -65,7 +65,7 @@ TEST_F(CacheTest, WhatNobodyHoldsMakesRoom) {
 }
 
 TEST_F(CacheTest, FullIsAnErrorAndTheSequenceGoesOn) {
-    KvCache cache = must(KvCache::open(small(8, 0)));
+    KvCache cache = must(KvCache::open(small(9, 0)));
     Sequence first = must(cache.sequence()), second = must(cache.sequence());
     const auto all = tokens(1, 48);
     must(write(first, all));
@@ -76,6 +76,42 @@ TEST_F(CacheTest, FullIsAnErrorAndTheSequenceGoesOn) {
     must(write(second, tokens(500, 16)));
     EXPECT_EQ(check(first, all), "");
     EXPECT_EQ(check(second, tokens(500, 16)), "");
+
+    auto more = tokens(500, 64);
+    const auto step = std::span(more).subspan(16);
+    must(second.append(step));
+    const auto put = [&](uint32_t layer) {
+        const auto keys = rows(step, 16, layer, true), values = rows(step, 16, layer, false);
+        return second.put(layer, std::as_bytes(std::span(keys)), std::as_bytes(std::span(values)));
+    };
+    EXPECT_EQ(code_of(put(0)), Code::exhausted);
+    {
+        Sequence gone = std::move(first);
+    }
+    must(put(0)); // again, as if it had not been tried
+    must(put(1));
+    EXPECT_EQ(check(second, more), "");
+}
+
+TEST_F(CacheTest, WhatAReaderLooksAtStaysUntilItHasLooked) {
+    const auto core = must(CacheCore::make(small(10, 64)));
+    KvCache cache(core);
+    Sequence read = must(cache.sequence());
+    const auto all = tokens(1, 32);
+    must(write(read, all));
+    const BlockId block = read.blocks(0)[0];
+    std::vector<std::byte> before(granule_size);
+    const CacheCore::Lease worker(*core);
+    must(core->with_bytes(*worker, block, [&](const std::byte *bytes) { std::memcpy(before.data(), bytes, granule_size); }));
+    must(core->with_bytes(*worker, block, [&](const std::byte *bytes) {
+        must(cache.migrate(block, Tier::hbf));
+        Sequence other = must(cache.sequence());
+        must(write(other, tokens(900, 48))); // 6 blocks; with the reader's 4 HBM has 10, so its old place is wanted
+        EXPECT_EQ(std::memcmp(bytes, before.data(), granule_size), 0);
+        EXPECT_EQ(cache.stats().tiers[0].waiting, granule_size);
+    }));
+    EXPECT_EQ(cache.stats().tiers[0].waiting, 0u);
+    EXPECT_EQ(check(read, all), "");
 }
 
 TEST_F(CacheTest, BudgetsChangeAtRunTime) {

@@ -54,6 +54,39 @@ TEST_F(CacheTest, AHundredSequencesForkDropAndMoveAtOnce) {
     EXPECT_LE(stats.tiers[0].used, stats.tiers[0].budget);
 }
 
+// Nobody can find the block and nobody holds it any more, but it is on its way.
+TEST_F(CacheTest, ABlockThatIsDroppedWhileItMovesIsFreedOnce) {
+    KvCache cache = must(KvCache::open(small()));
+    Sequence first = must(cache.sequence());
+    const auto all = tokens(1, 16);
+    must(write(first, all));
+    std::optional<Sequence> odd = must(cache.sequence());
+    must(odd->append(all)); // the same tokens computed otherwise: kept, but not to be found
+    for (uint32_t layer = 0; layer < 2; ++layer) {
+        const auto keys = rows(all, 1, layer, true), values = rows(all, 1, layer, false);
+        must(odd->put(layer, std::as_bytes(std::span(keys)), std::as_bytes(std::span(values))));
+    }
+    const BlockId block = odd->blocks(0)[0];
+    script.manual = true;
+    std::thread mover([&] { must(cache.migrate(block, Tier::hbf)); });
+    while (!must(cache.explain(block)).moving) std::this_thread::yield();
+    odd.reset();
+    EXPECT_EQ(cache.stats().blocks, 3u) << "the block itself is still needed";
+    script.manual = false;
+    std::atomic<bool> done{false};
+    std::thread runner([&] {
+        while (!done) script.run();
+    });
+    mover.join();
+    done = true;
+    runner.join();
+    const auto stats = cache.stats();
+    EXPECT_EQ(stats.blocks, 2u);
+    EXPECT_EQ(stats.tiers[0].used, 2 * granule_size);
+    EXPECT_EQ(stats.tiers[1].used, 0u);
+    EXPECT_EQ(check(first, all), "");
+}
+
 // One reads a sequence over and over, others move its blocks to and fro and let others take their places.
 TEST_F(CacheTest, ReadersNeverSeeABlockThatMoved) {
     auto options = small(24, 512);
