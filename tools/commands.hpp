@@ -18,6 +18,7 @@ Command doctor_command();
 Command monitor_command();
 Command plugin_command();
 Command probe_command();
+Command profile_command();
 Command version_command();
 
 std::vector<Command> all_commands(); // in the order of `hbf --help`

@@ -80,10 +80,12 @@ Result<Run> decode(const kv::CacheOptions &cache_options, const Options &options
     };
     const uint64_t before = moved();
     std::vector<float> output(size_t{options.query_heads} * options.head_dim);
+    const bool watched = cache_options.hbf.has_value();
     for (uint32_t step = 0; step <= options.steps; ++step) { // the first one warms up
         if (stop()) return tl::unexpected(interrupted());
         progress(fmt::format("{}: token {} of {}", name, step, options.steps));
         const auto query = queries(options, step);
+        if (watched && step == 1 && options.before) options.before();
         const auto started = Clock::now();
         for (uint32_t layer = 0; layer < options.layers; ++layer) {
             if (auto done = sequence->attend(layer, query, output); !done) return tl::unexpected(done.error());
@@ -92,6 +94,7 @@ Result<Run> decode(const kv::CacheOptions &cache_options, const Options &options
         if (step > 0) run.step_seconds.push_back(seconds_since(started));
         if (auto done = put(options.context + step, 1); !done) return tl::unexpected(done.error());
     }
+    if (watched && options.after) options.after();
     run.moved_bytes = moved() - before;
     const auto stats = cache->stats();
     run.hbm_bytes = stats.tiers[0].used;

@@ -21,6 +21,8 @@ struct Options {
     uint32_t steps = 10;
     uint64_t seed = 1;
     std::string name; // shown to hbf monitor
+    // Around the tokens that are decoded with a share of the context in HBM.
+    std::function<void()> before = {}, after = {};
 };
 
 struct Run {

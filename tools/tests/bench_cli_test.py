@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """hbf bench decode: small contexts, what it says and how it ends."""
 import json
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HBF = sys.argv[1]
@@ -55,6 +57,29 @@ class Decode(unittest.TestCase):
         out, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 128 + signal.SIGINT, errors)
         self.assertEqual(out, '')
+
+
+class Profile(unittest.TestCase):
+    def test_time_and_bytes_by_name_and_a_trace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, 'trace.json')
+            out = subprocess.run([HBF, 'profile', '--context', '2K', '--steps', '4', '--layers', '2', '-o', trace, '--json'],
+                                 capture_output=True, text=True, timeout=120)
+            self.assertEqual(out.returncode, 0, out.stderr)
+            spans = {span['name']: span for span in json.loads(out.stdout)['spans']}
+            with open(trace, encoding='utf-8') as file:
+                events = json.load(file)['traceEvents']
+        self.assertEqual(spans['attend']['count'], 8)
+        both = spans['attend in hbm']['bytes'] + spans['attend in hbf']['bytes']
+        self.assertGreaterEqual(both, 2048 * 8 * 128 * 4 * 8)  # all of it in each step and layer
+        self.assertGreater(spans['attend in hbf']['bytes'], spans['attend in hbm']['bytes'])
+        self.assertEqual(len([event for event in events if event['name'] == 'attend']), 8)
+        self.assertTrue(all(event['ph'] == 'X' and event['dur'] >= 0 for event in events))
+
+    def test_a_trace_that_cannot_be_written_is_told_first(self):
+        out = subprocess.run([HBF, 'profile', '-o', '/no/such/folder/t.json'], capture_output=True, text=True, timeout=20)
+        self.assertEqual(out.returncode, 2)
+        self.assertIn('/no/such/folder', out.stderr)
 
 
 if __name__ == '__main__':

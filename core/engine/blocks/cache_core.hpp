@@ -79,6 +79,12 @@ public:
         use(*bytes);
         return {};
     }
+    // Where a block's bytes are as of now; cold if nowhere.
+    Tier tier_of(BlockId block) const {
+        const BlockRecord &record = table_[block];
+        const BlockPlace place = place_of(record.same_as == no_block ? record : table_[record.same_as]);
+        return place.somewhere() ? place.tier() : Tier::cold;
+    }
     void touch(BlockId block) { table_[block].last_use.store(tick(), std::memory_order_relaxed); }
 
     // Moves: move.cpp, room.cpp, defragment.cpp
@@ -97,6 +103,7 @@ public:
     CacheStats stats() const;
     void count_sequence(int change);
     void count_lookup(uint64_t tokens, uint64_t hits, observe::Counter miss);
+    void count_attended(const uint64_t (&bytes)[tier_count]); // of one token and layer [any thread, no lock]
     observe::Counter why_missing(const Identity &identity) const;
     void count_reused(uint64_t blocks);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/engine/blocks/cache_core.hpp"
+#include "core/engine/trace/trace.hpp"
 #include "kernels/host/crc32c.hpp"
 
 namespace hbf::kv {
@@ -163,6 +164,7 @@ bool CacheCore::same_bytes(Lock &lock, Worker &worker, BlockId one, BlockId othe
 
 BlockId CacheCore::seal(Worker &worker, BlockId block, const Identity &identity) {
     BlockRecord &record = table_[block];
+    const trace::Span span("seal", copied_bytes(record));
     const Spot mine = spot(place_of(record));
     for (uint32_t i = 0; i < record.granules; ++i)
         mine.crc[i] = kernels::crc32c(mine.address + i * granule_size, granule_size);

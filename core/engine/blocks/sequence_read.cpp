@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/engine/blocks/sequence_core.hpp"
+#include "core/engine/trace/trace.hpp"
 
 namespace hbf::kv {
 namespace {
@@ -25,6 +26,8 @@ void unpack(const kernels::device::kv_shape &shape, const std::byte *block, uint
             }
     }
 }
+
+constexpr const char *attend_in[] = {"attend in hbm", "attend in hbf", "attend from cold"};
 
 } // namespace
 
@@ -71,7 +74,9 @@ Result<> SequenceCore::attend(uint32_t layer, std::span<const float> query, std:
                                                output.size(), model.query_heads, model.head_dim, numbers));
     const uint32_t heads = model.query_heads / model.head_groups;
     const CacheCore::Lease worker(*cache_);
-    uint64_t head = 0; // the group's first
+    const trace::Span all("attend");
+    uint64_t attended[tier_count] = {}; // bytes
+    uint64_t head = 0;                  // the group's first
     for (const Lane &lane : lanes_of(layer)) {
         const auto blocks = static_cast<uint32_t>(lane.entries.size());
         if (blocks == 0) return fail(Code::invalid, fmt::format("layer {} has no token yet", layer));
@@ -85,6 +90,9 @@ Result<> SequenceCore::attend(uint32_t layer, std::span<const float> query, std:
             arguments.block_count = 1;
             const kernels::device::kv_block where{0, piece.tokens, 0};
             cache_->touch(piece.block);
+            const auto tier = static_cast<size_t>(cache_->tier_of(piece.block));
+            attended[tier] += arguments.kv_size;
+            const trace::Span span(attend_in[tier], arguments.kv_size);
             auto done = cache_->with_bytes(*worker, piece.block, [&](const std::byte *bytes) {
                 kernels::attention({reinterpret_cast<const uint8_t *>(bytes), &where, query.data() + head * model.head_dim,
                                     attending_.states.data() + size_t{i} * 2 * heads,
@@ -93,6 +101,7 @@ Result<> SequenceCore::attend(uint32_t layer, std::span<const float> query, std:
             });
             if (!done) return done;
         }
+        const trace::Span merge("merge");
         float *const state = attending_.states.data() + size_t{blocks} * 2 * heads;
         float *const out = output.data() + head * model.head_dim;
         kernels::attention_merge(attending_.states.data(), attending_.outputs.data(), state, out,
@@ -100,6 +109,7 @@ Result<> SequenceCore::attend(uint32_t layer, std::span<const float> query, std:
         kernels::attention_finish(state, out, heads, model.head_dim);
         head += heads;
     }
+    cache_->count_attended(attended);
     return {};
 }
 

@@ -96,6 +96,15 @@ void CacheCore::count_lookup(uint64_t tokens, uint64_t hits, observe::Counter mi
     if (miss != Counter::count) page_->add(miss);
 }
 
+void CacheCore::count_attended(const uint64_t (&bytes)[tier_count]) {
+    if (!page_) return;
+    constexpr Counter counters[] = {Counter::read_hbm_bytes, Counter::read_hbf_bytes, Counter::read_cold_bytes};
+    for (uint32_t i = 0; i < tier_count; ++i)
+        if (bytes[i] != 0) page_->add(counters[i], bytes[i]);
+    page_->add(Counter::attended_tokens);
+    page_->add(Counter::attended_exactly);
+}
+
 void CacheCore::show_counts() {
     if (!page_) return;
     uint64_t up = 0, down = 0;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/engine/migration/copy_verified.hpp"
+#include "core/engine/trace/trace.hpp"
 
 namespace hbf::kv {
 namespace {
@@ -74,6 +75,7 @@ Result<> Copier::run(Lane &lane, const Batch &batch, Clock::time_point deadline)
 
 Result<> Copier::copy(TierPool &to, const Spot &dst, TierPool &from, const Spot &src, uint64_t bytes,
                       Clock::time_point deadline) {
+    const trace::Span span("move", bytes);
     last_ = nullptr;
     settle();
     if (to.direct && from.direct) {
@@ -99,6 +101,7 @@ Result<> Copier::copy(TierPool &to, const Spot &dst, TierPool &from, const Spot 
 }
 
 Result<const std::byte *> Copier::fetch(TierPool &from, const Spot &src, uint64_t bytes, Clock::time_point deadline) {
+    const trace::Span span("fetch", bytes);
     last_ = nullptr;
     settle();
     const std::byte *data = src.address;

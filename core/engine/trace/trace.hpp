@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "hbf/export.hpp"
+
 namespace hbf::kv::trace {
 
 struct Event {
@@ -30,7 +32,7 @@ struct ByName {
 
 // One at a time in a process. Starts with the constructor. Each thread keeps its first `most` spans; what comes after them
 // is counted, and said.
-class Recording {
+class HBF_API Recording {
 public:
     explicit Recording(size_t most_per_thread = 1 << 18);
     ~Recording();
