@@ -13,7 +13,7 @@
 namespace hbf::nvidia {
 namespace {
 
-constexpr uint64_t size = 1 << 20, page = 4096;
+constexpr uint64_t size = 256 << 10, page = 4096; // enough pages that a lost one shows; each open waits for it
 constexpr uint64_t limit_ns = 5'000'000'000;
 constexpr unsigned char canary = 0xc5;
 
