@@ -167,7 +167,7 @@ TEST(NvidiaPeers, WhatTheDriverLiesAboutIsNoTier) {
 }
 
 TEST(NvidiaMemory, OfTheHostIsNoTierWhereDeviceAndCpuSeeDifferentBytes) {
-    for (const char *const fault : {"coherence-lies", "early-completion", "lost-copy"})
+    for (const char *const fault : {"coherence-lies", "early-completion:value=2000", "lost-copy"})
         passes_in_child(fault, [] {
             const Opened opened;
             EXPECT_EQ(opened.instance->tier_count(), 1u);
