@@ -138,18 +138,20 @@ class Checker:
                         self.fail(document, f'line {line}: `{command}` is no command of this project')
         return rows
 
-    def check_way_of_a_copy(self, document):
-        """docs/internals.md lists files with what to look for in each."""
+    def check_ways(self, document):
+        """docs/internals.md lists the files on the way of bytes, six at most, with what to look for in each."""
         blocks, _ = self.parsed(self.root / document)
-        found = [(path, names) for block in blocks
-                 for path, names in re.findall(r'^ \d  (\S+)  +(\S.*)$', block.text, re.MULTILINE)]
-        if len(found) != 6:
-            self.fail(document, f'it says that six files hold the way of a copy, and lists {len(found)}')
-        for path, names in found:
-            text = (self.root / path).read_text(encoding='utf-8') if (self.root / path).is_file() else ''
-            for name in re.findall(r'\w+(?=::|\b)', names):
-                if not re.search(rf'\b{name}\b', text):
-                    self.fail(document, f'{path} has no "{name}"')
+        ways = [found for block in blocks if (found := re.findall(r'^ \d  (\S+)  +(\S.*)$', block.text, re.MULTILINE))]
+        if len(ways) != 2:
+            self.fail(document, f'it draws the way of a copy and that of a token\'s KV; {len(ways)} were found')
+        for found in ways:
+            if len(found) != 6:
+                self.fail(document, f'it says that six files hold a way, and lists {len(found)}: {found[:1]}')
+            for path, names in found:
+                text = (self.root / path).read_text(encoding='utf-8') if (self.root / path).is_file() else ''
+                for name in re.findall(r'\w+(?=::|\b)', names):
+                    if not re.search(rf'\b{name}\b', text):
+                        self.fail(document, f'{path} has no "{name}"')
 
     def check_fault_classes(self, document):
         """Every kind of damage that a report can name is explained to its reader."""
@@ -174,7 +176,7 @@ def main():
         checker.check_spans(document, prose)
         figures += checker.check_figures(document, prose)
     if 'docs/internals.md' in documents:
-        checker.check_way_of_a_copy('docs/internals.md')
+        checker.check_ways('docs/internals.md')
     if 'docs/conformance.md' in documents:
         checker.check_fault_classes('docs/conformance.md')
     for address in sorted(set(checker.addresses()) - checker.seen_addresses):
