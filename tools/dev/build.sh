@@ -92,6 +92,8 @@ compile() {
     shift
     require_space . 200 'compiling'
     say "Building in $folder"
+    # What clang precompiles names the folder that it was compiled in: of use there only.
+    if grep -q -e -fno-pch-timestamp "$folder/compile_commands.json" 2>/dev/null; then unset CCACHE_NOHASHDIR; fi
     ninja -C "$folder" "$@" >&2 || code=$?
     ((code == 0)) || fail "$exit_undecided" "the build in $folder failed (ninja exit code $code)" \
         'the first message above with "error:" or "FAILED:" is the cause'
