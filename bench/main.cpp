@@ -27,6 +27,7 @@ int run_table(const Options &options) {
     std::vector<bench::Row> rows;
     bench::process_rows(settings, rows);
     bench::runner_rows(settings, rows);
+    bench::placement_rows(settings, rows);
     auto system = System::open();
     if (!system) throw std::runtime_error(system.error().message);
     if (system->devices().empty())

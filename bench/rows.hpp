@@ -15,6 +15,7 @@ void runner_rows(const Settings &settings, std::vector<Row> &rows);  // hbf conf
 void copy_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void scan_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void attention_rows(const Settings &settings, System &system, std::vector<Row> &rows);
+void placement_rows(const Settings &settings, std::vector<Row> &rows);
 void submit_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void opencl_rows(const Settings &settings, std::vector<Row> &rows); // where the plugin is built
 void nvidia_rows(const Settings &settings, std::vector<Row> &rows); // likewise, over the emulated driver

@@ -19,6 +19,7 @@ Command monitor_command();
 Command plugin_command();
 Command probe_command();
 Command profile_command();
+Command replay_command();
 Command version_command();
 
 std::vector<Command> all_commands(); // in the order of `hbf --help`

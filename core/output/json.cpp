@@ -107,6 +107,17 @@ std::optional<uint64_t> Json::whole() const {
     return impl_->value.get<uint64_t>();
 }
 
+std::optional<std::vector<uint64_t>> Json::wholes() const {
+    if (!impl_->value.is_array()) return std::nullopt;
+    std::vector<uint64_t> all;
+    all.reserve(impl_->value.size());
+    for (const auto &one : impl_->value) {
+        if (!one.is_number_unsigned()) return std::nullopt;
+        all.push_back(one.get<uint64_t>());
+    }
+    return all;
+}
+
 std::optional<bool> Json::boolean() const {
     if (!impl_->value.is_boolean()) return std::nullopt;
     return impl_->value.get<bool>();

@@ -53,7 +53,8 @@ public:
     std::optional<Json> get(std::string_view key) const;
     std::optional<std::string> text() const;
     std::optional<double> number() const;
-    std::optional<uint64_t> whole() const; // exact; empty for negative ones and fractions
+    std::optional<uint64_t> whole() const;               // exact; empty for negative ones and fractions
+    std::optional<std::vector<uint64_t>> wholes() const; // a list of nothing else
     std::optional<bool> boolean() const;
     bool is_array() const;
     bool is_object() const;
