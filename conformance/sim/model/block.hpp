@@ -37,8 +37,9 @@ struct Block {
     MemoryKind kind = MemoryKind::device;
     int device = on_host;
     Coherence coherence = Coherence::hardware;
-    bool cpu = false;     // the CPU reaches it at its address
-    bool by_hand = false; // mapped by hand: `allowed` says who may touch it
+    bool cpu = false;      // the CPU reaches it at its address
+    bool unpinned = false; // registered, by fault in name only
+    bool by_hand = false;  // mapped by hand: `allowed` says who may touch it
     uint64_t physical_handle = 0;
     std::shared_ptr<Physical> physical;
     uint64_t physical_offset = 0;

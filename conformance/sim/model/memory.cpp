@@ -176,6 +176,7 @@ Outcome Memory::register_host(int device, void *at, uint64_t size, uint64_t flag
     block->physical = std::make_shared<Physical>(sim::Mapping::borrowed(at, size), on_host, size, parts.used.back().get());
     block->size = size;
     block->kind = MemoryKind::registered;
+    block->unpinned = parts.machine.faults().fires(Fault::register_unpinned, device);
     block->flags = flags;
     block->cpu = true;
     block->address = address;

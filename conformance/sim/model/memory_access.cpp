@@ -29,7 +29,7 @@ Outcome Memory::check(Agent agent, uint64_t address, uint64_t size, bool *pageab
     End end;
     const Reach reach = agent.kind == Agent::Kind::compute ? Reach::kernel : Reach::copy;
     const auto block = parts_->holding(address);
-    if (pageable) *pageable = !block;
+    if (pageable) *pageable = !block || block->unpinned;
     if (!block) return parts_->resolve(agent, reach, address, size, false, end);
     if (size > block->size - (address - block->address)) return Outcome::out_of_range;
     return parts_->allowed(agent, reach, *block);

@@ -177,6 +177,25 @@ TEST(ModelStream, PageableMemoryAsTheContractSays) {
     EXPECT_EQ(arrives(Pageable::late), 2);
 }
 
+// As a runtime sees memory that its plugin forgot to pin.
+TEST(ModelStream, MemoryRegisteredInNameOnlyIsPageable) {
+    for (const bool pinned : {true, false}) {
+        auto machine = make(pinned ? "" : "register-unpinned");
+        Stream &stream = *machine->create_stream(0, {});
+        const Gate gate(*machine);
+        const uint64_t at = machine->memory().allocate_device(0, 64).address;
+        std::vector<uint8_t> source(64, 1);
+        ASSERT_EQ(machine->memory().register_host(0, source.data(), 64), Outcome::ok);
+        gate.close(stream);
+        EXPECT_EQ(stream.copy(at, address(source.data()), 64), Outcome::ok);
+        source.assign(64, 2);
+        gate.open();
+        EXPECT_EQ(stream.synchronize(), Outcome::ok);
+        EXPECT_EQ(held(*machine, at, 1)[0], pinned ? 2 : 1);
+        EXPECT_EQ(machine->memory().unregister_host(source.data()), Outcome::ok);
+    }
+}
+
 TEST(ModelStream, PageableMemoryThatIsGoneIsAnError) {
     auto machine = make();
     Contract contract;
