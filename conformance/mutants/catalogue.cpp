@@ -10,8 +10,8 @@ const std::vector<Mutant> &all_mutants() {
         std::vector<Mutant> mutants;
         for (auto *const group :
              {catalogue::abi, catalogue::agents, catalogue::async, catalogue::bandwidth, catalogue::coherence,
-              catalogue::dma, catalogue::integrity, catalogue::kernels, catalogue::lifecycle, catalogue::security,
-              catalogue::select, catalogue::threads, catalogue::tier})
+              catalogue::dma, catalogue::emulated, catalogue::integrity, catalogue::kernels, catalogue::lifecycle,
+              catalogue::security, catalogue::select, catalogue::threads, catalogue::tier})
             for (Mutant &mutant : group()) mutants.push_back(std::move(mutant));
         return mutants;
     }();
@@ -24,7 +24,7 @@ const Mutant *find_mutant(std::string_view name) {
     return nullptr;
 }
 
-std::string_view to_string(Base base) {
+std::string to_string(Base base, std::string_view vendor) {
     switch (base) {
     case Base::sim:
         return "sim";
@@ -34,6 +34,8 @@ std::string_view to_string(Base base) {
         return "variant";
     case Base::guard:
         return "guard";
+    case Base::emulated:
+        return "emulated " + std::string(vendor);
     }
     return "unknown";
 }

@@ -14,6 +14,7 @@ std::vector<Mutant> async();
 std::vector<Mutant> bandwidth();
 std::vector<Mutant> coherence();
 std::vector<Mutant> dma();
+std::vector<Mutant> emulated();
 std::vector<Mutant> integrity();
 std::vector<Mutant> kernels();
 std::vector<Mutant> lifecycle();

@@ -26,7 +26,9 @@ int list_mutants(bool json) {
         for (const Mutant &mutant : all_mutants())
             list.push(Json::object({{"name", mutant.name},
                                     {"description", mutant.description},
-                                    {"base", to_string(mutant.base)},
+                                    {"base", base_of(mutant)},
+                                    {"machine", mutant.machine},
+                                    {"says", mutant.says},
                                     {"fault", mutant.fault},
                                     {"given", mutant.given},
                                     {"variant", mutant.variant},
@@ -36,7 +38,7 @@ int list_mutants(bool json) {
     }
     std::vector<std::vector<Cell>> rows;
     for (const Mutant &mutant : all_mutants())
-        rows.push_back({std::string(mutant.name), std::string(to_string(mutant.base)), std::string(mutant.description)});
+        rows.push_back({std::string(mutant.name), base_of(mutant), std::string(mutant.description)});
     print(format_table({"mutant", "base", "what is wrong"}, rows));
     return good;
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -17,6 +16,7 @@
 #include "conformance/runner/filter.hpp"
 #include "conformance/runner/programs.hpp"
 #include "conformance/runner/seed.hpp"
+#include "conformance/sim/model/faults.hpp"
 #include "hbf/sdk/failure.hpp"
 
 namespace hbf::conformance {
@@ -26,7 +26,7 @@ namespace {
 struct Job {
     Trial trial;
     const CaseEntry *entry = nullptr;
-    std::optional<Status> due = {}; // of a case that must find something
+    const Mutant *due = nullptr; // what a case must find
     std::vector<Attempt *> for_whom = {};
 };
 
@@ -38,6 +38,9 @@ Status run_once(const Job &job, const MatrixOptions &options, uint64_t seed, std
     CaseProcess how;
     how.program = job.trial.program;
     how.interrupted = options.interrupted;
+    how.environment = job.trial.environment;
+    // All of a machine in software, and its watchdog not the device's.
+    if (!how.environment.empty()) how.slower *= 2;
     const auto record = run_case_process(how, *job.entry, arguments, "");
     reason = record ? record->reason : record.error();
     return record ? record->status : Status::internal_error;
@@ -49,7 +52,7 @@ std::string run_job(const Job &job, const MatrixOptions &options) {
     do {
         attempt.status = run_once(job, options, options.seed + attempt.tries, attempt.reason);
         ++attempt.tries;
-    } while (job.due && attempt.status != *job.due && attempt.tries < 2);
+    } while (job.due && attempt.status != job.due->verdict && attempt.tries < 2);
     for (char &c : attempt.reason)
         if (c == '\n') c = ' ';
     return fmt::format("{} {} {}", to_string(attempt.status), attempt.tries, attempt.reason);
@@ -91,27 +94,29 @@ public:
             const auto entry = by_name_.find(killers[i]);
             row.intended[i].case_name = row.base[i].case_name = killers[i];
             if (entry == by_name_.end()) continue; // a disagreement, said elsewhere
-            ask(*mutated, *entry->second, row.intended[i], row.mutant->verdict);
-            ask(*whole, *entry->second, row.base[i], {});
+            ask(*mutated, *entry->second, row.intended[i], row.mutant);
+            ask(*whole, *entry->second, row.base[i], nullptr);
         }
         if (!options_.full) return;
         std::vector<const CaseEntry *> others;
         for (const CaseEntry &entry : cases_) {
             if (entry.hidden || !matches(options_.cases, entry.name) || entry.profile != "quick" || times(entry)) continue;
-            if (row.mutant->base == Base::guard && !entry.host_side) continue; // the device has no fault
+            // There the device has no fault; elsewhere the host has none.
+            if (row.mutant->base == Base::guard && !entry.host_side) continue;
+            if (row.mutant->base == Base::emulated && entry.host_side) continue;
             if (const auto &all = row.mutant->killers; std::find(all.begin(), all.end(), entry.name) == all.end())
                 others.push_back(&entry);
         }
         row.others.resize(others.size());
         for (size_t i = 0; i < others.size(); ++i) {
             row.others[i].case_name = others[i]->name;
-            ask(*mutated, *others[i], row.others[i], {});
+            ask(*mutated, *others[i], row.others[i], nullptr);
         }
     }
     std::vector<Job> jobs;
 
 private:
-    void ask(const Trial &trial, const CaseEntry &entry, Attempt &attempt, std::optional<Status> due) {
+    void ask(const Trial &trial, const CaseEntry &entry, Attempt &attempt, const Mutant *due) {
         const auto [at, fresh] = known_.emplace(trial.key() + '\n' + entry.name, jobs.size());
         if (fresh) jobs.push_back({trial, &entry, due, {}});
         jobs[at->second].for_whom.push_back(&attempt);
@@ -145,6 +150,11 @@ bool Attempt::kills() const {
 }
 
 std::string fault_wrong(const Mutant &mutant) {
+    if (mutant.base == Base::emulated) {
+        for (const std::string_view text : {mutant.fault, mutant.given})
+            if (const auto faults = model::parse_faults(text); !faults) return faults.error().message;
+        return {};
+    }
     for (const std::string_view text : {mutant.fault, mutant.given}) {
         try {
             inject::make_faults(text);
@@ -161,7 +171,7 @@ bool MutantRow::killed() const {
 }
 
 bool MutantRow::as_due(const Attempt &attempt) const {
-    return attempt.kills() && attempt.status == mutant->verdict;
+    return attempt.kills() && attempt.status == mutant->verdict && attempt.reason.find(mutant->says) != std::string::npos;
 }
 
 // Passed: a case that finds nothing to test on the whole thing could not find anything on the mutant either.
@@ -198,15 +208,18 @@ tl::expected<Matrix, std::string> run_matrix(const MatrixOptions &options) {
         if (const std::string wrong = fault_wrong(mutant); !wrong.empty())
             matrix.disagreements.push_back(fmt::format("mutant {}: {}", mutant.name, wrong));
         const auto by_case = [&](std::string_view killer) { return matches(options.cases, killer); };
-        if (matches(options.filter, mutant.name) && std::any_of(mutant.killers.begin(), mutant.killers.end(), by_case))
+        if (matches(options.bases, base_of(mutant)) && matches(options.filter, mutant.name) &&
+            std::any_of(mutant.killers.begin(), mutant.killers.end(), by_case))
             matrix.rows.push_back({&mutant, {}, {}, {}, {}});
     }
     if (matrix.rows.empty()) {
         std::vector<std::string> patterns = options.filter;
         patterns.insert(patterns.end(), options.cases.begin(), options.cases.end());
-        return tl::unexpected(fmt::format("no mutant is called, or must be found by, '{}': see 'hbf conformance mutants "
-                                          "--list'",
-                                          fmt::join(patterns, "', '")));
+        patterns.insert(patterns.end(), options.bases.begin(), options.bases.end());
+        return tl::unexpected(
+            fmt::format("no mutant is called, made of, or must be found by, '{}': see 'hbf conformance mutants "
+                        "--list'",
+                        fmt::join(patterns, "', '")));
     }
     Planner planner(*cases, options);
     for (MutantRow &row : matrix.rows) planner.add(row);

@@ -18,6 +18,7 @@ namespace hbf::conformance {
 struct MatrixOptions {
     std::vector<std::string> filter = {}; // patterns of mutants' names ('*', '?'); empty: all
     std::vector<std::string> cases = {};  // the same of cases: only mutants that one of these must find, and only by these
+    std::vector<std::string> bases = {};  // the same of what mutants are made of: "sim", "emulated nvidia"
     bool full = false;                    // every case on every mutant, not only those that must find it
     uint64_t seed = 1;
     unsigned jobs = 0; // processes at once; 0: one for each CPU

@@ -34,14 +34,19 @@ std::string names_of(const std::vector<Attempt> &attempts) {
     return names;
 }
 
+std::string manner_of(const MutantRow &row, const Attempt &attempt) {
+    if (!attempt.kills()) return "did not find it";
+    if (attempt.status != row.mutant->verdict) return "found it by accident only";
+    return fmt::format("found it and does not say \"{}\"", row.mutant->says);
+}
+
 // What went wrong in a row, a line each.
 std::string complaints(const MutantRow &row) {
     std::string text;
     for (const Attempt &attempt : row.intended)
         if (row.unavailable.empty() && !row.as_due(attempt))
-            text += fmt::format("{}: {} {}: {}{}{}\n", row.mutant->name, attempt.case_name,
-                                attempt.kills() ? "found it by accident only" : "did not find it", to_string(attempt.status),
-                                attempt.reason.empty() ? "" : ": ", attempt.reason);
+            text += fmt::format("{}: {} {}: {}{}{}\n", row.mutant->name, attempt.case_name, manner_of(row, attempt),
+                                to_string(attempt.status), attempt.reason.empty() ? "" : ": ", attempt.reason);
     if (!row.base_clean())
         for (const Attempt &attempt : row.base)
             if (attempt.status != Status::pass)
@@ -53,7 +58,7 @@ std::string complaints(const MutantRow &row) {
 
 // The part of a line of the table that must not change unseen.
 std::string table_start(const Mutant &mutant) {
-    return fmt::format("| `{}` | {} | {} | {} |", mutant.name, to_string(mutant.base), mutant.description,
+    return fmt::format("| `{}` | {} | {} | {} |", mutant.name, base_of(mutant), mutant.description,
                        fmt::join(mutant.killers, ", "));
 }
 
@@ -101,8 +106,7 @@ std::string matrix_text(const Matrix &matrix) {
     std::string wrong;
     for (const MutantRow &row : matrix.rows) {
         for (size_t i = 0; i < std::max<size_t>(row.intended.size(), 1); ++i)
-            rows.push_back({i == 0 ? std::string(row.mutant->name) : "",
-                            i == 0 ? std::string(to_string(row.mutant->base)) : "",
+            rows.push_back({i == 0 ? std::string(row.mutant->name) : "", i == 0 ? base_of(*row.mutant) : "",
                             i == 0 ? Cell(verdict(row), colour_of(row)) : Cell(""),
                             i < row.intended.size() ? row.intended[i].case_name : "",
                             i < row.intended.size() ? outcome(row.intended[i]) : ""});
@@ -128,6 +132,8 @@ std::string matrix_json(const Matrix &matrix) {
         Json one = Json::object({{"name", row.mutant->name},
                                  {"description", row.mutant->description},
                                  {"base", to_string(row.mutant->base)},
+                                 {"base", base_of(*row.mutant)},
+                                 {"machine", row.mutant->machine},
                                  {"fault", row.mutant->fault},
                                  {"verdict", verdict(row)}});
         if (!row.unavailable.empty()) one.set("unavailable", row.unavailable);

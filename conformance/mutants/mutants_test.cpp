@@ -114,6 +114,24 @@ TEST(Trial, AFolderIsMadeAndGoneAgain) {
     EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(Trial, AVendorThatIsNotBuiltIsSaidAndNotTried) {
+    Mutant made = mutant("m1", {"a.b"});
+    made.base = Base::emulated;
+    made.vendor = "nobody";
+    made.machine = "a100";
+    const auto trial = trial_of(made, true);
+    ASSERT_FALSE(trial);
+    EXPECT_THAT(trial.error(), HasSubstr("hbf_plugin_nobody.so"));
+    EXPECT_THAT(trial.error(), HasSubstr("remedy"));
+    EXPECT_EQ(base_of(made), "emulated nobody");
+}
+
+TEST(Trial, TheEmulatedMachineIsPartOfWhatIsTried) {
+    Trial one{"/case", {"/x.so", "", {}}, {"HBF_EMULATE_PROFILE=a100"}}, other = one;
+    other.environment = {"HBF_EMULATE_PROFILE=h100"};
+    EXPECT_NE(one.key(), other.key());
+}
+
 Matrix killed_matrix(const Mutant &made) {
     Matrix matrix;
     const Attempt kill{"a.b", Status::fail, "found", 1}, pass{"a.b", Status::pass, "", 1};
@@ -141,6 +159,13 @@ TEST(Matrix, EveryKillerMustKillAndEveryBaseBeClean) {
     accident.rows[0].intended[0].status = Status::crash;
     EXPECT_FALSE(accident.good()) << "it was to say that something is wrong, not to crash";
     EXPECT_THAT(matrix_text(accident), HasSubstr("a.b found it by accident only: crash"));
+    Mutant told = mutant("m1", {"a.b"});
+    told.says = "driver_too_old";
+    Matrix silent = killed_matrix(told);
+    EXPECT_FALSE(silent.good()) << "it was to name the cause";
+    EXPECT_THAT(matrix_text(silent), HasSubstr("a.b found it and does not say \"driver_too_old\": fail: found"));
+    silent.rows[0].intended[0].reason = "probe: driver_too_old: CUDA 9";
+    EXPECT_TRUE(silent.good());
     Matrix second = killed_matrix(made);
     second.rows[0].intended.push_back({"c.d", Status::pass, "", 2});
     EXPECT_FALSE(second.good()) << "killed, but not by each that must";
@@ -166,6 +191,12 @@ TEST(Matrix, ARefusedFaultIsNoKill) {
     EXPECT_THAT(fault_wrong(made), HasSubstr("status"));
     made.given = "device-error,statis=internal";
     EXPECT_THAT(fault_wrong(made), HasSubstr("statis"));
+    made.base = Base::emulated;
+    made.fault = "drop-tail:value=1;batch-last";
+    made.given = "";
+    EXPECT_EQ(fault_wrong(made), "");
+    made.fault = "drop-tale:value=1";
+    EXPECT_THAT(fault_wrong(made), HasSubstr("drop-tail")) << "the machine's faults, not the wrapper's";
 }
 
 TEST(Table, IsComparedLineByLine) {
@@ -197,7 +228,9 @@ TEST(Catalogue, NamesAreUniqueAndEntriesWhole) {
         EXPECT_FALSE(made.description.empty()) << made.name;
         EXPECT_EQ(made.description.find('|'), std::string_view::npos) << made.name << ": it stands in a table";
         EXPECT_FALSE(made.killers.empty()) << made.name;
-        EXPECT_EQ(made.variant.empty(), made.base == Base::sim || made.base == Base::host) << made.name;
+        EXPECT_EQ(made.variant.empty(), made.base != Base::variant && made.base != Base::guard) << made.name;
+        EXPECT_EQ(made.vendor.empty(), made.base != Base::emulated) << made.name;
+        EXPECT_EQ(made.machine.empty(), made.base != Base::emulated) << made.name;
         EXPECT_TRUE(!made.fault.empty() || !made.variant.empty() || !made.options.empty()) << made.name << " has no fault";
         EXPECT_EQ(fault_wrong(made), "") << made.name;
     }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <tl/expected.hpp>
 
@@ -13,8 +14,9 @@
 namespace hbf::conformance {
 
 struct Trial {
-    std::filesystem::path program; // hbf-case, or one with a guard taken out
-    SubjectOptions subject;        // an option's value may be "@folder"
+    std::filesystem::path program;             // hbf-case, or one with a guard taken out
+    SubjectOptions subject;                    // an option's value may be "@folder"
+    std::vector<std::string> environment = {}; // "NAME=value": the emulated machine, and where its runtime is found
     // What is the same for all trials of one kind: two mutants whose unmutated bases have one key have one base.
     std::string key() const;
 };

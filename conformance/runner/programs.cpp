@@ -12,16 +12,21 @@ namespace fs = std::filesystem;
 tl::expected<fs::path, std::string> find(const std::string &installed, const std::string &built,
                                          const char *remedy = "is not there; remedy: install hbf again") {
     std::error_code error;
+    const auto is_there = [&](const fs::path &path) {
+        return fs::is_regular_file(path, error) || fs::is_directory(path, error);
+    };
     const fs::path folder = library_folder(), here = folder / "hbf" / installed;
-    if (fs::is_regular_file(here, error)) return here;
+    if (is_there(here)) return here;
     fs::path top = folder;
     for (int up = 0; up < 5 && top.has_relative_path(); ++up, top = top.parent_path()) {
         if (!fs::is_regular_file(top / "build.ninja", error)) continue;
-        if (fs::is_regular_file(top / built, error)) return top / built;
+        if (is_there(top / built)) return top / built;
         return tl::unexpected(fmt::format("{} is not there; remedy: build it", (top / built).string()));
     }
     return tl::unexpected(fmt::format("{} {}", here.string(), remedy));
 }
+
+constexpr const char *vendor_remedy = "is not there; remedy: build with -Dvendor_plugins=... that name this vendor";
 
 } // namespace
 
@@ -51,6 +56,24 @@ tl::expected<fs::path, std::string> simulated_device() {
 }
 tl::expected<fs::path, std::string> host_plugin() {
     return find("plugins/hbf_plugin_host.so", "plugins/host/hbf_plugin_host.so");
+}
+tl::expected<fs::path, std::string> vendor_plugin(const std::string &vendor) {
+    const std::string file = "hbf_plugin_" + vendor + ".so";
+    return find("plugins/" + file, fmt::format("plugins/{}/{}", vendor, file), vendor_remedy);
+}
+tl::expected<fs::path, std::string> emulated_runtime(const std::string &vendor) {
+    return find("emulators/" + vendor, "conformance/emulators/" + vendor, vendor_remedy);
+}
+tl::expected<fs::path, std::string> level_zero_driver() {
+    const auto folder = emulated_runtime("level_zero");
+    if (!folder) return folder;
+    std::error_code error;
+    for (const auto &entry : fs::directory_iterator(*folder, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("libze_") && name.find(".so") != std::string::npos && entry.is_regular_file(error))
+            return entry.path();
+    }
+    return tl::unexpected(fmt::format("{} holds no driver; remedy: {}", folder->string(), vendor_remedy));
 }
 tl::expected<fs::path, std::string> mutant_file(const std::string &name) {
     return find("conformance/mutants/" + name, "conformance/mutants/" + name,

@@ -21,17 +21,20 @@ Command conformance_mutants_command() {
     command.summary = "the suite's own proof: each planted fault is found by the case that must find it";
     command.description =
         "Runs each mutant, which is something whole with one thing made wrong, against the cases that must find it, and "
-        "the same cases against the whole thing, which must pass. Devices are simulated or this host.";
+        "the same cases against the whole thing, which must pass. Devices are simulated or this host, or emulated ones "
+        "below the vendors' own plugins.";
     command.exits = {{Exit::pass, "every mutant was found by every case that must find it"},
                      {Exit::fail, "one was not, or cases, catalogue and table disagree"},
                      {Exit::error, "some could not be tried: libraries that are wrong at load time are built, but not "
-                                   "installed"}};
+                                   "installed; a vendor's plugin or runtime is not built"}};
     command.examples = "  hbf conformance mutants                        about two minutes\n"
                        "  hbf conformance mutants --filter 'm0*'         some of them\n"
                        "  hbf conformance mutants --full --write FILE    every case on every mutant, as a table\n";
     command.options = {
         {"--filter", &flags->command.matrix.filter, "NAME",
          "only mutants of this name; '*' and '?' are wildcards; repeatable", false, "", Offer::by_name, mutant_names},
+        {"--base", &flags->command.matrix.bases, "BASE",
+         "only mutants of this: sim, host, variant, guard, 'emulated nvidia'; wildcards; repeatable"},
         {"--case", &flags->command.matrix.cases, "NAME", "only what cases of this name must find; wildcards; repeatable"},
         {"--list", &flags->command.list, "", "which mutants there are"},
         {"--full", &flags->command.matrix.full, "", "all cases on each mutant: who else finds it"},

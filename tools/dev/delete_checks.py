@@ -39,7 +39,8 @@ inline bool kept(const char *name, bool good) noexcept {
     if (good) return true;
     if (const char *log = std::getenv("HBF_CHECKS_LOG")) {
         char line[4096];
-        int size = std::snprintf(line, sizeof line, "%s\t", name);
+        const char *machine = std::getenv("HBF_EMULATE_FAULTS");
+        int size = std::snprintf(line, sizeof line / 2, machine ? "%s\t@emulated\x1f%s\x1f" : "%s\t", name, machine);
         const int arguments = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
         const auto more = read(arguments, line + size, sizeof line - static_cast<size_t>(size) - 1);
         close(arguments);
@@ -328,6 +329,10 @@ def who_fails(build, listed, filters):
     by_key = collections.defaultdict(list)
     for mutant in listed:
         for case in mutant["killers"]:
+            if mutant["base"].startswith("emulated"):
+                faults = ";".join(filter(None, (mutant["fault"], mutant["given"])))
+                by_key[case, "hbf_plugin_" + mutant["base"].split()[1], False, faults, ""].append(mutant["name"])
+                continue
             variant = mutant["variant"] and ("hbf-case-" if mutant["base"] == "guard" else "hbf_plugin_") + mutant["variant"]
             by_key[case, variant, mutant["base"] == "host", mutant["fault"], mutant["given"]].append(mutant["name"])
     log = build / "checks.log"
@@ -344,11 +349,15 @@ def who_fails(build, listed, filters):
     for line in log.read_text(errors="replace").splitlines():
         check, _, arguments = line.partition("\t")
         words = arguments.split("\x1f")
+        machine = None
+        if words[0] == "@emulated":
+            machine, words = words[1], words[2:]
         if "--case" not in words:
             continue
         case = words[words.index("--case") + 1]
         options = [words[i + 1] for i, w in enumerate(words[:-1]) if w == "--option"]
-        faults = [o[len("inject.fault="):] for o in options if o.startswith("inject.fault=")] + ["", ""]
+        faults = [machine] if machine else []
+        faults += [o[len("inject.fault="):] for o in options if o.startswith("inject.fault=")] + ["", ""]
         host = any(o.startswith("inject.plugin=") and "hbf_plugin_host" in o for o in options)
         program = pathlib.Path(words[0]).name
         library = pathlib.Path(words[words.index("--plugin") + 1]).stem

@@ -43,7 +43,7 @@ void with_neighbours(Context &context, const Route &route) {
 HBF_CASE("dma.copy.guard_bytes_untouched",
          {.rules = {"HBF-DMA-2"},
           .kills = {"m18_writes_guard_byte", "guard_byte_before", "guard_byte_of_fill", "neighbour_region_written",
-                    "neighbour_region_before", "source_changed"},
+                    "neighbour_region_before", "source_changed", "a100_writes_beside"},
           .needs = need::cpu_tier}) {
     Instance &device = context.device();
     for (const Route &route : routes_both(device)) with_neighbours(context, route);

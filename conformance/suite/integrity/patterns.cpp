@@ -32,8 +32,10 @@ HBF_CASE("integrity.pattern.own_address", {.rules = {"HBF-DMA-2"},
                [&](Route &route) { run_pattern(route, Pattern::own_address, data_seed(context)); });
 }
 
-HBF_CASE("integrity.pattern.solid_and_checkerboard",
-         {.rules = {"HBF-DMA-2"}, .kills = {"stuck_at_0", "stuck_at_1"}, .needs = need::cpu_tier, .limit_s = 60}) {
+HBF_CASE("integrity.pattern.solid_and_checkerboard", {.rules = {"HBF-DMA-2"},
+                                                      .kills = {"stuck_at_0", "stuck_at_1", "a100_stuck_line"},
+                                                      .needs = need::cpu_tier,
+                                                      .limit_s = 60}) {
     every_pair(context, region_size(context) / 2, [&](Route &route) {
         run_pattern(route, Pattern::solid, data_seed(context));
         run_pattern(route, Pattern::checkerboard, data_seed(context));

@@ -49,7 +49,8 @@ HBF_CASE("kernels.find.listed_are_found",
           .kills = {"kernels_none_listed", "kernels_one_too_many", "kernel_listed_twice", "kernel_listed_not_found",
                     "kernel_past_the_end", "kernel_without_version", "kernel_same_id", "kernel_id_changes", "kernel_no_id",
                     "kernel_other_name", "kernel_more_buffers", "kernel_more_arguments", "kernel_no_items",
-                    "kernel_no_groups", "launch_refused_though_declared"},
+                    "kernel_no_groups", "launch_refused_though_declared", "cuda_compiler_fails", "cuda_images_refused",
+                    "hip_compiler_fails"},
           .needs = need::launch,
           .limit_s = 400}) { // a device may build each of them now
     Instance &device = context.device();

@@ -126,7 +126,7 @@ HBF_CASE("kernels.order.barrier_kept_in_batch", {.rules = {"HBF-KRN-5", "HBF-QUE
 }
 
 HBF_CASE("kernels.order.waits_hold_across_queues", {.rules = {"HBF-KRN-5", "HBF-QUEUE-2"},
-                                                    .kills = {"wait_dropped"},
+                                                    .kills = {"wait_dropped", "mi300x_wait_ignored"},
                                                     .needs = need::launch | need::cpu_tier,
                                                     .limit_s = 60}) {
     Instance &device = context.device();

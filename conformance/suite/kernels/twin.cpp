@@ -65,7 +65,7 @@ std::string sentence(const Scenario &scenario, size_t buffer, const Evidence &ev
 HBF_CASE("kernels.twin.same_bytes",
          {.rules = {"HBF-KRN-3", "HBF-KRN-4"},
           .kills = {"launch_nothing", "launch_keeps_head", "launch_keeps_tail", "launch_flips_bit", "launch_group_missing",
-                    "launch_one_dimension", "launch_arguments_of_before"},
+                    "launch_one_dimension", "launch_arguments_of_before", "a100_group_skipped"},
           .needs = need::launch | need::cpu_tier,
           .limit_s = 400}) {
     const auto names = each_scenario(context, false, [&](const Scenario &scenario, OnDevice &ran, const std::string &tier) {

@@ -50,7 +50,8 @@ void with_tier(Context &context, const CopyKernel &copy, uint32_t tier, uint64_t
 }
 
 HBF_CASE("kernels.launch.visible_after_completion", {.rules = {"HBF-KRN-5", "HBF-QUEUE-3"},
-                                                     .kills = {"launch_completes_early", "launch_nothing", "flush_late"},
+                                                     .kills = {"launch_completes_early", "launch_nothing", "flush_late",
+                                                               "mi300x_invalidate_lost", "mi300x_write_back_lost"},
                                                      .needs = need::launch | need::cpu_tier,
                                                      .limit_s = 60}) {
     const CopyKernel copy(context);

@@ -90,7 +90,18 @@ HBF_CASE("lifecycle.probe.no_device_is_clean",
 }
 
 HBF_CASE("lifecycle.probe.bounded_time",
-         {.rules = {"HBF-LIFE-5"}, .kills = {"m39_probe_hangs", "probe_crashes", "probe_fails"}}) {
+         {.rules = {"HBF-LIFE-5"}, .kills = {"m39_probe_hangs",      "probe_crashes",        "probe_fails",
+                                             "cnrt_garbage_version", "cnrt_init_crashes",    "cnrt_init_denied",
+                                             "cnrt_init_fails",      "cnrt_init_hangs",      "cnrt_is_a_stub",
+                                             "cnrt_too_old",         "cnrt_without_devices", "cuda_garbage_version",
+                                             "cuda_init_crashes",    "cuda_init_denied",     "cuda_init_fails",
+                                             "cuda_init_hangs",      "cuda_is_a_stub",       "cuda_lacks_a_function",
+                                             "cuda_too_old",         "cuda_without_devices", "hip_garbage_version",
+                                             "hip_init_crashes",     "hip_init_denied",      "hip_init_fails",
+                                             "hip_init_hangs",       "hip_is_a_stub",        "hip_too_old",
+                                             "hip_without_devices",  "ze_garbage_version",   "ze_init_crashes",
+                                             "ze_init_denied",       "ze_init_fails",        "ze_is_a_stub",
+                                             "ze_too_old",           "ze_without_devices"}}) {
     Subject &subject = context.subject();
     const Forked child = run_forked(
         [&] {
