@@ -5,7 +5,7 @@
   check.py [--glibc VERSION] [--built-in FOLDER]... TREE
 
 Each program and library in TREE needs only glibc and what lies in TREE, and finds that by paths relative to itself; no
-symbol is newer than glibc VERSION; a plugin exports its entry symbol alone, all others nothing but namespace hbf; no file
+symbol is newer than glibc VERSION; a plugin exports its entry symbol alone, all others nothing but namespace hbf and hbf_kv_*; no file
 names a folder it was built in; no link leads out of TREE. Exit code: 0 so it is, 1 it is not, 2 wrong usage.
 """
 
@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 GLIBC = re.compile(r'(lib(c|m|pthread|dl|rt)\.so\.\d|ld-linux-(x86-64|aarch64)\.so\.\d)')
-OURS = re.compile(r'_ZN3hbf|_ZNK3hbf|_ZT[ISV]N3hbf')
+OURS = re.compile(r'_ZN3hbf|_ZNK3hbf|_ZT[ISV]N3hbf|hbf_kv_')
 ENTRY = 'hbf_plugin_query'
 PLUGINS = ('hbf/plugins/', 'hbf/conformance/', 'hbf/standins/')
 EMULATED = 'hbf/emulators/'
