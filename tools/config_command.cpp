@@ -11,6 +11,7 @@
 #include "core/output/stream.hpp"
 #include "core/output/table.hpp"
 #include "hbf/config.hpp"
+#include "hbf/kv.hpp"
 #include "tools/commands.hpp"
 
 namespace hbf::tools {
@@ -125,13 +126,25 @@ int show_paths(bool json) {
     return static_cast<int>(Exit::pass);
 }
 
+// The values of a file: of h3.toml, by its name, or of hbf.toml.
+Result<std::map<std::string, ConfigValue>> values_of(const std::filesystem::path &file) {
+    if (file.filename().string().ends_with("h3.toml")) {
+        auto loaded = kv::load_settings_file(file);
+        if (!loaded) return tl::unexpected<Error>(std::move(loaded.error()));
+        return std::move(loaded->values);
+    }
+    auto config = Config::load_file(file);
+    if (!config) return tl::unexpected<Error>(std::move(config.error()));
+    return config->values();
+}
+
 int check(const std::string &file, bool json) {
-    const auto config = Config::load_file(file);
+    const auto config = values_of(file);
     // A file with mistakes is a failed check; one that cannot be read is none at all.
     if (!config && config.error().code != Code::invalid) return report(config.error(), Exit::error);
     size_t set = 0;
     if (config)
-        for (const auto &[key, value] : config->values()) set += value.origin == Origin::built_in ? 0 : 1;
+        for (const auto &[key, value] : *config) set += value.origin == Origin::built_in ? 0 : 1;
     const Exit exit = config ? Exit::pass : Exit::fail;
     if (json) {
         Json mistakes = Json::array();
@@ -196,6 +209,7 @@ Command path_command(const Shared &flags) {
 Command check_command(const Shared &flags) {
     Command command = child("check", "check one file without using it",
                             "  hbf config check my.toml          unknown keys and wrong types, with their lines\n"
+                            "  hbf config check h3.toml          settings of the KV cache: a file of this name, also my-h3.toml\n"
                             "  hbf config check my.toml --json   the same for programs\n");
     command.options = {{"FILE", &flags->file, "FILE", "configuration file (TOML)", true}, json_option(flags)};
     command.exits = {

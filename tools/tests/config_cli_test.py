@@ -62,6 +62,22 @@ class Config(unittest.TestCase):
         self.assertEqual(self.run_hbf('check', self.file + '.missing').returncode, 3)
         self.assertEqual(self.run_hbf('check').returncode, 2)
 
+    def test_check_knows_h3_toml_by_its_name(self):
+        self.file = os.path.join(self.folder.name, 'h3.toml')
+        self.write('[kv]\nchunk_size = 64\n[scheduler]\nahas_alpha = "auto"\n')
+        done = self.run_hbf('check', self.file)
+        self.assertEqual((done.returncode, done.stdout), (0, self.file + ': no mistake found, 2 keys set\n'), done.stderr)
+        self.write('[kv]\nchunksize = 64\n')
+        done = self.run_hbf('check', self.file)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(self.file + ':2:1: unknown key "kv.chunksize" (did you mean "kv.chunk_size"?)', done.stderr)
+        self.write('[scheduler]\nhbm_threshold = 1.0\n')
+        done = self.run_hbf('check', self.file, '--json')
+        self.assertEqual(done.returncode, 1)
+        document = json.loads(done.stdout)
+        self.assertFalse(document['valid'])
+        self.assertIn('scheduler.hbm_threshold = 1: no block is ever hotter than 1', document['mistakes'][0])
+
     def test_path_and_list(self):
         self.assertRegex(self.run_hbf('path').stdout, 'user file +' + self.file + ' +absent')
         self.write('')
