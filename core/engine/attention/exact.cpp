@@ -47,6 +47,14 @@ Result<> ExactAttention::attend(const kv_shape &shape, std::span<Place *const> p
     return guarded([&] { return attend_passes(shape, places, blocks, query, tokens, output); });
 }
 
+void ExactAttention::prefetch(const kv_shape &shape, std::span<Place *const> places,
+                              std::span<const Block> blocks) noexcept {
+    (void)guarded([&]() -> Result<> {
+        if (count_tokens(places, shape, blocks)) runner_.prefetch(places, shape, blocks);
+        return {};
+    });
+}
+
 Result<> ExactAttention::attend_passes(const kv_shape &shape, std::span<Place *const> places, std::span<const Block> blocks,
                                        const float *query, uint32_t tokens, float *output) {
     report_ = {};

@@ -35,6 +35,10 @@ public:
     Result<> attend(const kv_shape &shape, std::span<Place *const> places, std::span<const Block> blocks, const float *query,
                     uint32_t tokens, float *output);
 
+    // Says what the next attend() of one token will be called with: the next layer's blocks, while this one's are attended
+    // or before its query is known. A hint; Place::prefetch says what becomes of it.
+    void prefetch(const kv_shape &shape, std::span<Place *const> places, std::span<const Block> blocks) noexcept;
+
     const ExactReport &report() const noexcept { return report_; } // of the last call
 
 private:

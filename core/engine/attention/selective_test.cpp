@@ -142,17 +142,17 @@ TEST_F(SelectiveTest, APeakedQueryReadsLittleAndIsRight) {
 TEST_F(SelectiveTest, NeedlesAreFound) {
     uint32_t asked = 0;
     for (const float offset : {0.0f, 3.0f, 6.0f}) {
-        const Context context(8192, 32, offset, 5);
+        const Context context(4096, 32, offset, 5);
         Selection selection;
         selection.recent = 64, selection.target = 0.45;
-        for (uint32_t number = 0; number < 25; ++number) {
-            const uint32_t needle = 50 + number * 320;
+        for (uint32_t number = 0; number < 12; ++number) {
+            const uint32_t needle = 50 + number * 330;
             const auto query = context.query(testing::Query::peaked, number, needle);
             must(attend(context, selection, query));
             for (uint32_t head = 0; head < query_heads; ++head) {
                 std::vector<float> value(dim);
                 context.scenes[head / 2].value(needle, value.data());
-                const auto exact = context.sequence.attend(query.data(), head, 8192);
+                const auto exact = context.sequence.attend(query.data(), head, 4096);
                 double ours = 0, theirs = 0, size = 0;
                 for (uint32_t i = 0; i < dim; ++i) {
                     ours += static_cast<double>(output[head * dim + i] * value[i]);
@@ -165,7 +165,7 @@ TEST_F(SelectiveTest, NeedlesAreFound) {
             }
         }
     }
-    EXPECT_GT(asked, 100u) << "too few needles to speak of";
+    EXPECT_GT(asked, 70u) << "too few needles to speak of";
 }
 
 TEST_F(SelectiveTest, KeysThatAreNoNumbersAreReadAndNotPromised) {

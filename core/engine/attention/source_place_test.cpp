@@ -131,6 +131,17 @@ TEST_F(SourcePlaceTest, TheNextLayerIsFetchedMeanwhile) {
     EXPECT_GT(log.started, 5 * 4u) << "of a sixth layer something was on its way";
 }
 
+TEST_F(SourcePlaceTest, ALayerThatWasAnnouncedIsOnItsWay) {
+    auto place = open({16 * 4096, 3});
+    Place *const places[] = {place.get()};
+    attention.prefetch(blocks.shape, places, blocks.list);
+    EXPECT_EQ(log.started, 3u) << "before there is a query";
+    must(attend(*place));
+    EXPECT_EQ(output, expected);
+    EXPECT_EQ(log.started, 4u);
+    EXPECT_EQ(place->traffic().mispredicted + place->traffic().dropped, 0u);
+}
+
 TEST_F(SourcePlaceTest, WhatWasGuessedWrongIsDroppedAndCounted) {
     auto place = open({16 * 4096, 3});
     auto others = blocks.plain();
