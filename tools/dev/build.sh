@@ -50,6 +50,11 @@ build_folder() {
     esac
 }
 
+# cache_for FOLDER: what clang precompiles names the folder it was compiled in, and is of use there only.
+cache_for() {
+    if grep -q -e -fno-pch-timestamp "$1/compile_commands.json"; then unset CCACHE_NOHASHDIR; fi
+}
+
 # configure FOLDER SANITIZER COMPILER [MESON_OPTION...]. Sanitizer builds are not optimised much: compiling is most of
 # their cost.
 configure() {
@@ -61,7 +66,7 @@ configure() {
             { ((${#more[@]} == 0)) && ! grep -q libgtest "$folder/build.ninja"; }; then
             again=(meson setup --reconfigure "$folder")
         fi
-        "${again[@]}" >"$folder/configure.log" 2>&1 && return
+        "${again[@]}" >"$folder/configure.log" 2>&1 && cache_for "$folder" && return
         tail -n 15 "$folder/configure.log" >&2
         fail "$exit_undecided" "meson could not configure $folder again after a change" \
             "its whole log is $folder/meson-logs/meson-log.txt; ./dev clean starts anew"
@@ -84,6 +89,7 @@ configure() {
     }
     mv "$folder.log" "$folder/configure.log"
     sed -n '/^Message: /s/^Message: /    /p' "$folder/configure.log" >&2
+    cache_for "$folder"
 }
 
 # compile FOLDER [TARGET...]
@@ -92,8 +98,6 @@ compile() {
     shift
     require_space . 200 'compiling'
     say "Building in $folder"
-    # What clang precompiles names the folder that it was compiled in: of use there only.
-    if grep -q -e -fno-pch-timestamp "$folder/compile_commands.json" 2>/dev/null; then unset CCACHE_NOHASHDIR; fi
     ninja -C "$folder" "$@" >&2 || code=$?
     ((code == 0)) || fail "$exit_undecided" "the build in $folder failed (ninja exit code $code)" \
         'the first message above with "error:" or "FAILED:" is the cause'
