@@ -179,6 +179,19 @@ TEST(CambriconQueue, AnUncorrectableErrorIsDataLossAndALostDeviceIsLost) {
     });
 }
 
+TEST(CambriconQueue, WhatNeverEndsRunsIntoTheDeadlineAndKeepsItsRegions) {
+    passes_in_child("never-completes:after=4", [] {
+        const auto *const opened = new Opened; // its end would wait for the device
+        const hbf_region device = opened->allocate(0, mebibyte).region, host = opened->allocate(1, mebibyte).region;
+        sdk::Queue *const queue = opened->instance->create_queue({}).release();
+        uint64_t value = 0;
+        for (int i = 0; i < 8; ++i) value = Opened::submit(*queue, {Opened::copy(device, host, mebibyte)});
+        EXPECT_FALSE(queue->wait(value, 50'000'000));
+        EXPECT_LT(queue->poll().completed, value);
+        EXPECT_EQ(refusal([&] { opened->instance->free(device); }).status, HBF_BUSY);
+    });
+}
+
 TEST(CambriconMemory, WhatRunsOutIsExhaustedAndNothingIsLost) {
     passes_in_child("oom:after=1,count=2;oom-host:after=1,count=1", [] {
         const Opened opened;

@@ -179,22 +179,10 @@ TEST(EmulatedInstance, NewMemoryIsClearedWhoeverHadItBefore) {
         const auto queue = instance->create_queue({});
         std::string out;
         for (const uint32_t tier : {0u, 1u, 2u}) { // the device's, its peer's, the host's
-            sdk::AllocRequest request;
-            request.size = 65536;
-            request.tier = tier;
-            const hbf_region fresh = instance->alloc(request).region;
-            request.tier = 2;
-            const hbf_region_info seen = instance->alloc(request);
-            hbf_command copy{};
-            copy.kind = HBF_COMMAND_COPY;
-            copy.u.copy = {seen.region, 0, fresh, 0, 65536, nullptr};
-            hbf_batch batch{};
-            batch.struct_size = sizeof batch;
-            batch.command_stride = sizeof copy;
-            batch.commands = &copy;
-            batch.command_count = 1;
+            const hbf_region fresh = alloc(*instance, tier, 65536).region;
+            const hbf_region_info seen = alloc(*instance, 2, 65536);
             std::memset(seen.address, 0x55, 65536);
-            (void)queue->wait(queue->submit(sdk::BatchView(batch)), 20'000'000'000);
+            (void)queue->wait(submit(*queue, {copy_of(seen.region, 0, fresh, 0, 65536)}), 20'000'000'000);
             const auto *const bytes = static_cast<const unsigned char *>(seen.address);
             out += fmt::format("{} ", std::count(bytes, bytes + 65536, 0));
         }
@@ -231,6 +219,23 @@ TEST(EmulatedInstance, ACompilerThatFailsIsQuotedAndAllOfItIsInTheLog) {
     });
     EXPECT_EQ(all.text.rfind(fmt::format("{} kernel copy/1 does not build for gfx942", HBF_UNAVAILABLE), 0), 0u) << all.text;
     EXPECT_NE(all.text.find("the compiler said:"), std::string::npos) << all.text;
+}
+
+TEST(EmulatedInstance, AnImageOfAnotherArchitectureIsRefusedWithTheRuntimesWord) {
+    const Seen all = seen("mi300x", "image-refused", [] {
+        AmdOptions options = small();
+        options.peers = false;
+        const auto instance = open_first(options, sdk::Log());
+        hbf_kernel_info info{};
+        try {
+            instance->kernels()->find("copy/1", info);
+        } catch (const sdk::Failure &failure) {
+            return fmt::format("{} {}", failure.status, failure.message);
+        }
+        return std::string("it was taken");
+    });
+    EXPECT_NE(all.text.find("kernel copy/1: hipModuleLoadData"), std::string::npos) << all.text;
+    EXPECT_NE(all.text.find("hipErrorNoBinaryForGpu"), std::string::npos) << all.text;
 }
 
 } // namespace

@@ -69,7 +69,9 @@ INSTANTIATE_TEST_SUITE_P(Runtime, EmulatedBad,
                                          Bad{"init-hangs", "did not answer within 8 s", HBF_INTERNAL},
                                          Bad{"old-driver", "driver_too_old:", HBF_UNSUPPORTED},
                                          Bad{"garbage-version", "which is no version", HBF_UNSUPPORTED},
-                                         Bad{"no-device", "driver_absent:", HBF_UNAVAILABLE}, // nor a /dev/kfd
+                                         Bad{"init-fails", "hipInit gives", HBF_UNAVAILABLE},
+                                         Bad{"init-permission", "driver_absent:", HBF_UNAVAILABLE}, // no /dev/kfd here
+                                         Bad{"no-device", "driver_absent:", HBF_UNAVAILABLE},       // nor a /dev/kfd
                                          Bad{"stub-library", "driver_stub:", HBF_UNAVAILABLE}),
                          [](const auto &test) {
                              std::string name = test.param.fault;

@@ -19,18 +19,7 @@ protected:
         device = open_first(options, sdk::Log());
         queue = device->create_queue({});
     }
-    hbf_region_info alloc(uint32_t tier, uint64_t size) {
-        sdk::AllocRequest request;
-        request.tier = tier;
-        request.size = size;
-        return device->alloc(request);
-    }
-    static hbf_command copy(hbf_region dst, uint64_t dst_at, hbf_region src, uint64_t src_at, uint64_t size) {
-        hbf_command command{};
-        command.kind = HBF_COMMAND_COPY;
-        command.u.copy = {dst, dst_at, src, src_at, size, nullptr};
-        return command;
-    }
+    hbf_region_info alloc(uint32_t tier, uint64_t size) { return amd::alloc(*device, tier, size); }
     static hbf_command fill(hbf_region dst, uint64_t at, uint64_t size, uint64_t pattern, uint32_t width) {
         hbf_command command{};
         command.kind = HBF_COMMAND_FILL;
@@ -38,12 +27,7 @@ protected:
         return command;
     }
     void run(const std::vector<hbf_command> &commands) {
-        hbf_batch batch{};
-        batch.struct_size = sizeof batch;
-        batch.command_stride = sizeof(hbf_command);
-        batch.commands = commands.data();
-        batch.command_count = commands.size();
-        ASSERT_TRUE(queue->wait(queue->submit(sdk::BatchView(batch)), 20'000'000'000));
+        ASSERT_TRUE(queue->wait(submit(*queue, commands), 20'000'000'000));
         ASSERT_EQ(queue->poll().failed, 0u) << queue->failure()->message;
     }
 
@@ -68,7 +52,7 @@ TEST_F(EmulatedQueue, FillsOfEveryWidthBeginAndEndAnywhere) {
                 for (const uint64_t size : {1u, 3u, 7u, 8u, 9u, 16u, 31u, 1000u, 4000u}) {
                     run({fill(buffer, 0, 4096, 0xee, 1)});
                     run({fill(buffer, at, size, 0x0807060504030201, width)});
-                    run({copy(seen.region, 0, buffer, 0, 4096)});
+                    run({copy_of(seen.region, 0, buffer, 0, 4096)});
                     for (uint64_t i = 0; i < 4096; ++i) {
                         const bool inside = i >= at && i < at + size;
                         ASSERT_EQ(bytes[i], inside ? 1 + (i - at) % width : 0xee)
@@ -93,7 +77,7 @@ TEST_F(EmulatedQueue, MemoryMayBeRegisteredAgainInPartsAndByOtherInstances) {
     EXPECT_TRUE(known_to_runtime(memory.data() + 4096)) << "a part of it is registered still";
     const hbf_region buffer = alloc(0, 4096).region;
     run({fill(buffer, 0, 4096, 0x22, 1)});
-    run({copy(part, 0, buffer, 0, 4096)});
+    run({copy_of(part, 0, buffer, 0, 4096)});
     EXPECT_EQ(memory[4095], 0x11);
     EXPECT_EQ(memory[4096], 0x22);
     EXPECT_EQ(memory[8191], 0x22);

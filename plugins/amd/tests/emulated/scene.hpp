@@ -31,6 +31,29 @@ inline AmdOptions small() {
     return options;
 }
 
+inline hbf_region_info alloc(AmdInstance &device, uint32_t tier, uint64_t size) {
+    sdk::AllocRequest request;
+    request.tier = tier;
+    request.size = size;
+    return device.alloc(request);
+}
+
+inline hbf_command copy_of(hbf_region dst, uint64_t dst_at, hbf_region src, uint64_t src_at, uint64_t size) {
+    hbf_command command{};
+    command.kind = HBF_COMMAND_COPY;
+    command.u.copy = {dst, dst_at, src, src_at, size, nullptr};
+    return command;
+}
+
+inline uint64_t submit(sdk::Queue &queue, const std::vector<hbf_command> &commands) {
+    hbf_batch batch{};
+    batch.struct_size = sizeof batch;
+    batch.command_stride = sizeof(hbf_command);
+    batch.commands = commands.data();
+    batch.command_count = commands.size();
+    return queue.submit(sdk::BatchView(batch));
+}
+
 inline std::string tier_names(AmdInstance &instance) {
     std::string out;
     for (uint32_t i = 0; i < instance.tier_count(); ++i) {
