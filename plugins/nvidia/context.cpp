@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/nvidia/context.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -75,16 +76,20 @@ Context::~Context() {
 void Context::zero(uint64_t at, uint64_t bytes) {
     const std::lock_guard lock(aside_mutex_);
     const Current current(*this);
-    check(cuda, cuda.MemsetD8Async(at, 0, bytes, aside_), "cuMemsetD8Async of a new region");
-    cuda::Result code = cuda::success;
-    const uint64_t limit_ns = patience_ns + bytes; // as if a byte took a nanosecond
-    if (!wait_for(cuda, aside_, limit_ns, code)) {
-        stuck_ = true;
-        sdk::fail(HBF_DEVICE_LOST,
-                  fmt::format("zeroing a new region of {} bytes did not end in {} s: {} answers, and does no work", bytes,
-                              limit_ns / 1'000'000'000, facts.name));
+    // Piece by piece: a device that is slow, or shared by many, gets on; one that does nothing is known by its first piece.
+    constexpr uint64_t piece = 64 << 20;
+    for (uint64_t done = 0; done < bytes; done += piece) {
+        check(cuda, cuda.MemsetD8Async(at + done, 0, std::min(piece, bytes - done), aside_),
+              "cuMemsetD8Async of a new region");
+        cuda::Result code = cuda::success;
+        if (!wait_for(cuda, aside_, patience_ns, code)) {
+            stuck_ = true;
+            sdk::fail(HBF_DEVICE_LOST,
+                      fmt::format("zeroing a new region got no further in {} s: {} answers, and does no work",
+                                  patience_ns / 1'000'000'000, facts.name));
+        }
+        check(cuda, code, "zeroing a new region");
     }
-    check(cuda, code, "zeroing a new region");
 }
 
 bool Context::copy(uint64_t dst, uint64_t src, uint64_t bytes, uint64_t limit_ns) {

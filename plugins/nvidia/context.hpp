@@ -23,7 +23,7 @@ public:
     // Work that was waited for here did not end. It may go on one day: what it writes to is not to be given back.
     bool stuck() const noexcept { return stuck_; }
     void give_up() noexcept { stuck_ = true; } // the same of work on another stream
-    uint64_t patience_ns = 10'000'000'000;     // how long zeroing is waited for, and a second more a GiB
+    uint64_t patience_ns = 30'000'000'000;     // how long zeroing is waited for, each 64 MiB of it
     // Bytes free on the device now; 0 if the driver does not say.
     uint64_t free_bytes() const;
 

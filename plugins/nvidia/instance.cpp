@@ -17,7 +17,7 @@ NvidiaInstance::NvidiaInstance(const Driver &cuda, const DeviceFacts &facts, con
     auto images = std::make_unique<KernelImages>(context_, log);
     const std::string trouble = facts.host_register ? try_host_memory(context_) : "";
     if (context_.stuck())
-        sdk::fail(HBF_DEVICE_LOST, fmt::format("{} answers, and does no work: what was tried at open did not end in 5 s; "
+        sdk::fail(HBF_DEVICE_LOST, fmt::format("{} answers, and does no work: what was tried at open did not end in 8 s; "
                                                "remedy: look at dmesg for Xid, then nvidia-smi -r, as root",
                                                facts.name));
     if (!trouble.empty())

@@ -13,7 +13,7 @@ namespace hbf::nvidia {
 namespace {
 
 constexpr uint64_t size = 4096;
-constexpr uint64_t limit_ns = 5'000'000'000;
+constexpr uint64_t limit_ns = 8'000'000'000;
 
 struct Room {
     explicit Room(const Context &context)
@@ -27,7 +27,7 @@ unsigned char byte_of(uint64_t at, unsigned round) {
 }
 
 void move(Context &context, uint64_t dst, uint64_t src) {
-    if (!context.copy(dst, src, size, limit_ns)) sdk::fail(HBF_TIMEOUT, "a copy did not end in 5 s");
+    if (!context.copy(dst, src, size, limit_ns)) sdk::fail(HBF_TIMEOUT, "a copy did not end in 8 s");
 }
 
 std::string pass(Context &context, Room &room, unsigned round) {

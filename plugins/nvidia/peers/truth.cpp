@@ -14,7 +14,7 @@ namespace hbf::nvidia {
 namespace {
 
 constexpr uint64_t size = 256 << 10, page = 4096; // enough pages that a lost one shows; each open waits for it
-constexpr uint64_t limit_ns = 5'000'000'000;
+constexpr uint64_t limit_ns = 8'000'000'000;
 constexpr unsigned char canary = 0xc5;
 
 // Every word differs, and none is the canary's.
@@ -65,7 +65,7 @@ public:
                            std::to_integer<unsigned char>(*b) == canary ? ": what was there before, the write is lost" : "");
     }
     void move(Context &by, uint64_t dst, uint64_t src) {
-        if (!by.copy(dst, src, size, limit_ns)) sdk::fail(HBF_TIMEOUT, "a copy did not end in 5 s");
+        if (!by.copy(dst, src, size, limit_ns)) sdk::fail(HBF_TIMEOUT, "a copy did not end in 8 s");
     }
     void launch(const stream::LoadedKernel &kernel, uint64_t dst, uint64_t src) {
         const Current current(own_);
@@ -80,7 +80,7 @@ public:
         (void)cuda.StreamDestroy(stream);
         if (!over) {
             own_.give_up();
-            sdk::fail(HBF_TIMEOUT, "a kernel did not end in 5 s");
+            sdk::fail(HBF_TIMEOUT, "a kernel did not end in 8 s");
         }
         check(cuda, code, "a kernel");
     }
