@@ -36,6 +36,7 @@ int run_table(const Options &options) {
     bench::copy_rows(settings, *system, rows);
     bench::scan_rows(settings, *system, rows);
     bench::attention_rows(settings, *system, rows);
+    bench::decode_rows(settings, rows);
 #ifdef HBF_BENCH_OPENCL
     bench::opencl_rows(settings, rows);
 #endif
