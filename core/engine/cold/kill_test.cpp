@@ -51,7 +51,7 @@ TEST_P(ColdKill, CommittedGranulesSurvive) {
     std::mt19937 random(seed());
     uint64_t generation = 0, commits = 0;
     const LogOptions options = options_for(scratch, narrow ? 4 : 24);
-    const int kills = rounds("HBF_KILLS", 10);
+    const int kills = rounds("HBF_KILLS", 6);
     for (int kill = 0; kill < kills; ++kill) {
         SCOPED_TRACE("seed " + std::to_string(seed()) + ", kill " + std::to_string(kill));
         int steps[2];

@@ -74,7 +74,7 @@ TEST_P(ColdPower, CommittedGranulesStayAndNothingElseComesUp) {
     Memory memory;
     uint64_t generation = 0;
     uint64_t torn = 0, committed = 0;
-    const int cuts = rounds("HBF_CUTS", 60);
+    const int cuts = rounds("HBF_CUTS", 40);
     for (int cut = 0; cut < cuts; ++cut) {
         SCOPED_TRACE("seed " + std::to_string(seed()) + ", cut " + std::to_string(cut));
         Disk disk;
