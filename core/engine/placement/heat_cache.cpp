@@ -49,7 +49,7 @@ void HeatCache::begin(Path path) {
             if (record.uses == 0 && record.children == 0) record.depth = depth;
             record.uses = static_cast<uint8_t>(std::min(255, record.uses + 1));
             record.key = add_use(record.key, now_);
-            if ((record.flags & held) == 0) ++missing_;
+            if ((record.flags & (held | ghost)) == 0) ++missing_;
         }
         if (depth != UINT16_MAX) ++depth;
     }
@@ -63,7 +63,10 @@ void HeatCache::begin(Path path) {
 void HeatCache::admit(BlockId id, BlockId parent) {
     if (last_admitted_ != no_block && last_admitted_ != parent) queue(last_admitted_);
     Record &record = records_[id];
-    if ((record.flags & ghost) != 0) ghosts_.remove(id);
+    if ((record.flags & ghost) != 0)
+        ghosts_.remove(id);
+    else if (missing_ > 0)
+        --missing_;
     record.flags = static_cast<uint8_t>((record.flags & ~ghost) | held);
     // Deeper than its parent, or paths that contradict each other could make a ring of which nothing may go.
     record.parent = parent != no_block && records_[parent].depth < record.depth ? parent : no_block;
@@ -72,7 +75,6 @@ void HeatCache::admit(BlockId id, BlockId parent) {
         unqueue(record.parent);
     }
     ++size_;
-    if (missing_ > 0) --missing_;
     last_admitted_ = id; // most get a child at once: queued only when it is clear that this one does not
 }
 

@@ -5,7 +5,10 @@
 
 namespace hbf::kv::placement {
 namespace {
-constexpr size_t shadow_target = 4096; // blocks of a shadow at most
+// Blocks of a shadow at most. A large cache is told apart by fewer: what they cost is paid by each access.
+constexpr size_t shadow_target(size_t capacity) {
+    return capacity > size_t{1} << 17 ? 1024 : 4096;
+}
 constexpr size_t batch_most = 256;
 constexpr uint64_t choose_every = 32;         // requests
 constexpr double served_half_life = 512;      // requests
@@ -16,7 +19,7 @@ constexpr double price_of_a_write = 1.0 / 64; // of a block, against serving it
 
 Tuner::Tuner(std::vector<Candidate> candidates, size_t first, size_t capacity, size_t known)
     : candidates_(std::move(candidates)), best_(first), capacity_(capacity), slots_(0) {
-    while (capacity >> sample_bits_ > shadow_target) ++sample_bits_;
+    while (capacity >> sample_bits_ > shadow_target(capacity)) ++sample_bits_;
     capacity_ = std::max<size_t>(1, capacity >> sample_bits_);
     const size_t most = (known >> sample_bits_) + (sample_bits_ > 0 ? (known >> sample_bits_) / 4 + 256 : 0);
     slots_ = Directory(most);
