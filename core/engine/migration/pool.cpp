@@ -19,7 +19,7 @@ uint64_t slab_size(uint64_t budget, uint32_t longest, uint64_t most_slabs) {
 } // namespace
 
 TierPool::TierPool(Tier which, Device of, TierInfo facts, bool coherent, uint64_t budget, uint32_t longest)
-    : tier(which), device(std::move(of)), info(std::move(facts)), direct(coherent && info.cpu_access), longest_(longest),
+    : tier(which), device(std::move(of)), info(std::move(facts)), direct(coherent && info.cpu_access),
       slab_granules_(slab_size(budget / granule_size, longest, most_slabs)),
       slabs_(std::make_unique<std::atomic<Slab *>[]>(most_slabs)), budget_(budget / granule_size) {}
 

@@ -80,7 +80,6 @@ private:
     Result<uint64_t> add_slab();
     void free_locked(uint64_t first, uint32_t granules) noexcept;
 
-    const uint32_t longest_;
     uint64_t slab_granules_;
     mutable std::mutex mutex_;
     std::unique_ptr<std::atomic<Slab *>[]> slabs_; // most_slabs, a slot may be empty
