@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves a block's bytes from one tier to another and says that they arrived, or that they did not: what lies at the
-// destination is always read again and held against the checksums from when the block was sealed. Where the CPU reaches both
-// sides it copies itself; else the fabric does, and what the CPU cannot see is copied back into staging memory to be read.
+// Moves a block's bytes from one tier to another and says that they arrived, or that they did not: they are held against the
+// checksums from when the block was sealed. Where the CPU reaches both sides it copies itself, and takes the checksum of
+// what it stores; else the fabric copies, and what lies at the destination is read again, by way of staging memory where the
+// CPU does not see it.
 //
 // One transfer at a time, by one thread at a time. Staging is memory of its own, no part of any pool's budget.
 #pragma once

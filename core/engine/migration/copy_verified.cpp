@@ -8,16 +8,9 @@
 namespace hbf::kv {
 
 int64_t copy_verified(std::byte *to, const std::byte *from, uint64_t bytes, const uint32_t *crc) noexcept {
-    // Pieces that the first cache holds: written, then read from there, while the next one's source is on its way.
-    constexpr uint64_t piece = 8192;
     for (uint64_t at = 0; at < bytes; at += granule_size) {
         uint32_t seen = 0;
-        for (uint64_t i = at; i < at + granule_size; i += piece) {
-            kernels::copy(to + i, from + i, piece, kernels::Stores::regular);
-            if (i + piece < bytes)
-                for (uint64_t line = 0; line < piece; line += 64) __builtin_prefetch(from + i + piece + line, 0, 2);
-            seen = kernels::crc32c(to + i, piece, seen);
-        }
+        kernels::copy_crc32c(to + at, from + at, granule_size, kernels::Stores::streaming, &seen);
         if (seen != crc[at / granule_size]) return static_cast<int64_t>(at / granule_size);
     }
     return -1;

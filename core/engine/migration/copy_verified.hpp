@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy by the CPU whose destination is read again while it is still near.
+// A copy by the CPU that takes the checksum of the bytes as it stores them.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,9 @@
 
 namespace hbf::kv {
 
-// Copies granules (`bytes`, a multiple of 64 KiB) and holds what then lies at the destination against crc[i], the checksum
-// of granule i as it was sealed. The number of the first granule that differs, -1 if none does.
+// Copies granules (`bytes`, a multiple of 64 KiB) and holds what it stored against crc[i], the checksum of granule i as it
+// was sealed. The number of the first granule that differs, -1 if none does. The stores are visible to all who see what this
+// thread stores later.
 int64_t copy_verified(std::byte *to, const std::byte *from, uint64_t bytes, const uint32_t *crc) noexcept;
 
 // The first granule whose bytes are not those of its checksum, -1 if there is none.
