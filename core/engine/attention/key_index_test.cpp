@@ -71,6 +71,25 @@ TEST(KeyIndexTest, BoundsHoldForEveryElementAndSketch) {
         }
 }
 
+// Where all keys of a block are the same, nothing is lost: the bound is the mass, tokens and all.
+TEST(KeyIndexTest, BoundsOfEqualKeysAreExact) {
+    std::mt19937_64 random(5);
+    Sequence sequence(2, 1, 32, HBF_ELEMENT_FP32);
+    const auto key = random_query(sequence.shape, 1, random), query = random_query(sequence.shape, 1, random);
+    for (uint32_t token = 0; token < 40; ++token) sequence.append(key.data(), key.data());
+    const Blocks blocks = sequence.blocks(32);
+    const KeyIndex index = index_of(blocks, 4);
+    Estimate estimate;
+    estimate.summarise(index, 0, query.data());
+    for (uint32_t block = 0; block < 2; ++block)
+        for (uint32_t head = 0; head < 2; ++head) {
+            const double mass = mass_of(blocks, block, head, query.data());
+            EXPECT_GE(static_cast<double>(estimate.upper(head, block)), mass);
+            EXPECT_NEAR(static_cast<double>(estimate.upper(head, block)), mass, 1e-3);
+            EXPECT_NEAR(static_cast<double>(estimate.pooled(head, block)), mass, 1e-3);
+        }
+}
+
 TEST(KeyIndexTest, TokenByTokenIsTheSame) {
     std::mt19937_64 random(2);
     Sequence sequence(2, 2, 32, HBF_ELEMENT_FP16);
