@@ -39,6 +39,15 @@ TEST(Replay, OnlyAnUnbrokenRunIsUsable) {
     EXPECT_EQ(tally.admitted_tokens, 60u);
 }
 
+TEST(Replay, BlocksBehindAHoleAreHitsOfNoUse) {
+    const auto trace = trace_of({{1, 2}, {0, 1, 2}}); // the head is missing
+    Lru lru(4, trace.blocks), upper(4, trace.blocks), lower(4, trace.blocks);
+    for (const auto &tally : {replay(trace, lru), replay(trace, upper, lower)}) {
+        EXPECT_EQ(tally.usable, 0u);
+        EXPECT_EQ(tally.hits, 2u);
+    }
+}
+
 TEST(Replay, APathLongerThanTheCacheKeepsItsHead) {
     const auto trace = trace_of({{0, 1, 2, 3}, {0, 1, 2, 3}});
     Lru lru(2, trace.blocks);
