@@ -8,6 +8,7 @@
 
 #include "conformance/suite/context.hpp"
 #include "core/common/fd.hpp"
+#include "core/host/root.hpp"
 #include "core/loader/bind.hpp"
 #include "core/loader/sha256.hpp"
 #include "core/output/size.hpp"
@@ -105,6 +106,7 @@ void describe_instance(const Instance &device, RunRecord &out) {
     out.limits.emplace_back("queues", fmt::format("{} of {} values in flight, {} commands in a batch", queue.max_queues,
                                                   queue.max_depth, queue.max_commands));
     out.limits.emplace_back(capabilities_key, need_names(device.capabilities()));
+    out.emulated |= !host::emulated_machine("/").empty();
     out.device.emplace_back("reality", out.emulated ? "emulated" : "real");
     if (!device.health_table()) return;
     for (const hbf_reading &reading : device.must_read_health())

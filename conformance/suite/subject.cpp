@@ -10,6 +10,7 @@
 #include "conformance/suite/context.hpp"
 #include "conformance/suite/guarded.hpp"
 #include "conformance/suite/whose_code.hpp"
+#include "core/host/root.hpp"
 #include "core/loader/bind.hpp"
 
 namespace hbf::conformance {
@@ -43,7 +44,8 @@ std::vector<hbf_option> abi_of(const std::vector<std::pair<std::string, std::str
 
 } // namespace
 
-Subject::Subject(SubjectOptions options) : options_(std::move(options)), sink_(std::make_unique<LogSink>()) {
+Subject::Subject(SubjectOptions options)
+    : options_(std::move(options)), root_(host::machine_root({}).string()), sink_(std::make_unique<LogSink>()) {
     services_.struct_size = sizeof services_;
     services_.context = sink_.get();
     services_.log = &LogSink::take;
@@ -100,6 +102,7 @@ std::pair<Call, std::vector<hbf_device_info>> Subject::probe() {
         in.option_count = static_cast<uint32_t>(abi_options_.size());
         in.services = &services_;
         in.options = abi_options_.empty() ? nullptr : abi_options_.data();
+        in.system_root = {root_.data(), root_.size()};
         hbf_probe_out out{};
         out.struct_size = sizeof out;
         out.device_capacity = static_cast<uint32_t>(devices.size());
@@ -139,6 +142,7 @@ Call Subject::create(hbf_instance *&out, const std::vector<std::pair<std::string
     in.services = &services_;
     in.options = abi.empty() ? nullptr : abi.data();
     in.device_id = {options_.device_id.data(), options_.device_id.size()};
+    in.system_root = {root_.data(), root_.size()};
     ErrorBuffer error;
     out = nullptr;
     return error.call(plugin_->create(&in, &out, error));

@@ -68,6 +68,7 @@ private:
     struct LogSink;
     std::string open(); // "" or why the plugin cannot be used
     SubjectOptions options_;
+    std::string root_; // of an emulated machine (`hbf emulate`); "": this one
     std::unique_ptr<LogSink> sink_;
     hbf_host_services services_{};
     hbf_host_info host_{};

@@ -8,6 +8,7 @@
 #include "core/fabric/device_core.hpp"
 #include "core/fabric/host_log.hpp"
 #include "core/fabric/tables.hpp"
+#include "core/host/root.hpp"
 
 namespace hbf::fabric {
 namespace {
@@ -134,7 +135,9 @@ Result<> DeviceCore::read_facts() {
     return {};
 }
 
-Result<std::shared_ptr<DeviceCore>> DeviceCore::open(const hbf_plugin *plugin, const DeviceOptions &options) {
+Result<std::shared_ptr<DeviceCore>> DeviceCore::open(const hbf_plugin *plugin, const DeviceOptions &asked) {
+    DeviceOptions options = asked;
+    options.system_root = host::machine_root(asked.system_root).string();
     if (plugin == nullptr) return fail(Code::invalid, "no plugin");
     if (plugin->struct_size < HBF_PLUGIN_MIN_SIZE || !plugin->name || !plugin->probe || !plugin->create ||
         !plugin->destroy || !plugin->get_extension)
@@ -147,7 +150,7 @@ Result<std::shared_ptr<DeviceCore>> DeviceCore::open(const hbf_plugin *plugin, c
     core->plugin_name = plugin->name;
     core->id = device->id;
     core->name = device->name;
-    core->emulated = device->emulated;
+    core->emulated = device->emulated || !host::emulated_machine(options.system_root).empty();
 
     const auto list = as_options(options);
     const hbf_create_in in{sizeof(in),     static_cast<uint32_t>(list.size()), host_services(), list.data(),

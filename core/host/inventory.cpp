@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "core/host/root.hpp"
 #include "core/host/sections.hpp"
 
 namespace hbf {
 
-Result<Inventory> read_inventory(const std::filesystem::path &root) {
+Result<Inventory> read_inventory(const std::filesystem::path &asked) {
+    const std::filesystem::path root = host::machine_root(asked);
     std::error_code error;
     if (!std::filesystem::is_directory(root, error)) {
         return fail(Code::unavailable,

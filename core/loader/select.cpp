@@ -12,6 +12,7 @@
 #include "core/common/environment.hpp"
 #include "core/common/guarded.hpp"
 #include "core/common/suggest.hpp"
+#include "core/host/root.hpp"
 #include "core/loader/cache.hpp"
 #include "core/loader/decide.hpp"
 #include "core/loader/examine.hpp"
@@ -51,13 +52,13 @@ std::vector<std::string> names_of(const std::vector<Entry> &entries) {
     return {names.begin(), names.end()};
 }
 
-ProbeJob job_of(const Entry &entry, const Config &config, const SelectOptions &options) {
+ProbeJob job_of(const Entry &entry, const Config &config, const SelectOptions &options, bool emulated) {
     ProbeJob job;
     job.request.plugin_file = entry.real.string();
     job.request.name = entry.candidate.name;
     job.request.root = options.root.string();
     job.request.identity = entry.identity;
-    job.request.emulation = entry.manifest->emulation;
+    job.request.emulation = entry.manifest->emulation || emulated;
     job.request.options = config.plugin_options(entry.candidate.name);
     job.request.parent = getpid();
     job.environment = probe_environment(*entry.manifest);
@@ -110,12 +111,13 @@ ProbeLimits limits_of(const Config &config, const SelectOptions &options) {
 
 Result<> probe_all(std::vector<Entry> &entries, const Config &config, const SelectOptions &options,
                    const Yardstick &yardstick, Selection &selection) {
-    const ProbeCache cache = options.use_cache ? ProbeCache::open(selection.notes) : ProbeCache::off();
+    const bool emulated = !host::emulated_machine(options.root).empty(); // gone with the command: nothing to remember
+    const ProbeCache cache = options.use_cache && !emulated ? ProbeCache::open(selection.notes) : ProbeCache::off();
     const std::string machine = machine_key(selection.inventory);
     std::vector<Entry *> waiting;
     for (Entry &entry : entries) {
         if (!entry.viable) continue;
-        entry.job = job_of(entry, config, options);
+        entry.job = job_of(entry, config, options, emulated);
         entry.key = machine + plugin_key(*entry.manifest, entry.job, entry.candidate.sha256, options.root);
         if (const auto record = cache.find(entry.key)) {
             entry.candidate.probe_cached = true;
@@ -164,12 +166,16 @@ const Candidate *Selection::primary() const {
 
 namespace {
 
-Result<Selection> select(const Config &config, const SelectOptions &options) {
+Result<Selection> select(const Config &config, const SelectOptions &asked) {
     Selection selection;
+    SelectOptions options = asked;
+    options.root = host::machine_root(asked.root);
     auto inventory = read_inventory(options.root);
     if (!inventory) return tl::unexpected(inventory.error());
     selection.inventory = std::move(*inventory);
     selection.notes = config.notes();
+    if (const std::string name = host::emulated_machine(options.root); !name.empty())
+        selection.notes.push_back(fmt::format("this machine is emulated ({}): everything found on it is", name));
 
     const auto folders = search_folders(config);
     if (!folders) return tl::unexpected(folders.error());
