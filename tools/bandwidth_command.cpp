@@ -19,6 +19,7 @@
 #include "tools/bandwidth/sweep.hpp"
 #include "tools/cli/failure.hpp"
 #include "tools/commands.hpp"
+#include "tools/emulated.hpp"
 #include "tools/offers.hpp"
 #include "tools/signals.hpp"
 #include "tools/without_root.hpp"
@@ -42,7 +43,7 @@ std::string report(const bandwidth::Run &run, const bandwidth::Machine &machine,
     if (!options.output.empty()) for_a_file.emplace();
     if (options.json) return bandwidth::report_json(run, machine, options);
     if (options.jsonl) return bandwidth::report_ocp(run, machine, options);
-    return options.csv ? bandwidth::report_csv(run) : bandwidth::report_text(run, machine, options);
+    return options.csv ? bandwidth::report_csv(run) : said_emulated(bandwidth::report_text(run, machine, options));
 }
 
 // Text to stdout or a file, and the exit code that goes with it.
@@ -51,7 +52,7 @@ int deliver(const std::string &text, const bandwidth::Run &run, const Options &o
         print(text);
     } else {
         if (auto written = write_file(options.output, text); !written) return refuse(Exit::error, written.error());
-        print(bandwidth::closing_line(run) + "\n");
+        print(said_emulated(bandwidth::closing_line(run) + "\n"));
     }
     return run.interrupted && interrupted() != 0 ? interrupted_exit_code() : code(bandwidth::verdict(run));
 }
@@ -87,8 +88,9 @@ int run_launches(const Options &options) {
     run.interrupted = run.interrupted || (interrupted() != 0 && launches.size() < options.launches);
     std::optional<PlainText> for_a_file;
     if (!options.output.empty()) for_a_file.emplace();
-    return deliver(options.json ? bandwidth::launches_json(*combined, options) : bandwidth::launches_text(run), run,
-                   options);
+    return deliver(options.json ? bandwidth::launches_json(*combined, options)
+                                : said_emulated(bandwidth::launches_text(run)),
+                   run, options);
 }
 
 std::string conflict(const Options &o) {
@@ -160,10 +162,15 @@ int run_bandwidth(Options options) {
         run.notes.push_back("one NUMA node: every transfer is local, there is nothing to compare");
     }
     if (profile) {
+        run.unjudged = true;
         for (auto &row : run.rows) {
             const auto &places = machine->places();
-            bandwidth::judge_floor(row, *machine, profile->floor(places[row.spec.src].tier, places[row.spec.dst].tier));
+            bandwidth::judge_floor(row, *machine, profile->floor(places[row.spec.src], places[row.spec.dst]));
+            run.unjudged = run.unjudged && !row.floor;
         }
+        if (run.unjudged)
+            run.notes.push_back(fmt::format("profile '{}'{} has no floor for any of these transfers: nothing is decided",
+                                            profile->name, profile->device.empty() ? "" : " of " + profile->device));
     }
     return deliver(report(run, *machine, options), run, options);
 }
@@ -175,7 +182,8 @@ std::vector<Option> bandwidth_options(Options &o) {
     return {
         {"--tier,--mode", &o.tiers, "NAME|KIND", "only these tiers: a name (dram0) or a kind (hbm, hbf, cold); repeatable",
          false, what, Offer::by_name, tier_names},
-        {"--device", &o.device, "NAME", "only this device", false, what, Offer::by_name, device_names},
+        {"--device", &o.device, "NAME", "only this device, or the devices of this plugin", false, what, Offer::by_name,
+         device_names},
         {"--matrix", &o.matrix, "", "every ordered pair of tiers", false, what},
         {"--bidirectional", &o.bidirectional, "", "every pair of two tiers, both ways at once: each way and the sum", false,
          what},
@@ -190,6 +198,8 @@ std::vector<Option> bandwidth_options(Options &o) {
          "bytes of each buffer: 64KiB, 256MiB, 1GB, 1GiB (default: max of 4 x cache, 256MiB)", false, shape},
         {"--op-size", Bytes{&o.op_size, 4096}, "BYTES", "bytes of one copy (default 1MiB)", false, shape},
         {"--depth", Number{&o.depth, 1, 1024}, "N", "batches in flight (default 8)", false, shape},
+        {"--batch", Number{&o.batch, 1, 65536}, "N",
+         "copies in a batch at most (default 256); what the queue takes is shown", false, shape},
         {"--pages", Choice{&o.pages, {"4k", "thp", "2m", "1g", "best"}}, "SIZE",
          "memory pages: 4k, thp, 2m, 1g, or best (default); what was got is verified and shown", false, shape},
         {"--no-affinity", &o.no_affinity, "", "do not bind threads to the memory's node", false, shape},
@@ -206,8 +216,9 @@ std::vector<Option> bandwidth_options(Options &o) {
         {"--seed", Number{&o.seed, 1, UINT32_MAX}, "N",
          "seed of the test data and orders, to repeat a run (default: random, printed)", false, how},
         {"--as-launch", Number{&o.launch_seed, 1, UINT32_MAX}, "SEED", "", false, hidden_option},
-        {"--profile", &o.profile, "FILE", "judge against the floors in this JSON file (profile, source, date, floors)",
-         false, judged},
+        {"--profile", &o.profile, "NAME|FILE",
+         "judge against sourced floors: of a platform that hbf knows, or in a JSON file (profile, source, date, floors)",
+         false, judged, Offer::files, bandwidth::profile_names},
         {"--json", &o.json, "", "one JSON document with every sample", false, output},
         {"--jsonl", &o.jsonl, "", "JSON Lines, Open Compute Project test and validation format 2.0", false, output},
         {"--csv", &o.csv, "", "a line for each sample", false, output},
@@ -232,12 +243,13 @@ Command bandwidth_command() {
                        "  hbf bandwidth --matrix --json         every pair of tiers, one JSON document\n"
                        "  hbf bandwidth --target-ci 1 --time 60  until the interval is within 1 %, a minute at most\n"
                        "  hbf bandwidth --launches 6            what also differs from one process to the next\n"
-                       "  hbf bandwidth --profile node.json     fail what is below the floors of a sourced profile";
+                       "  hbf bandwidth --profile node.json     fail what is below the floors of a sourced profile\n"
+                       "  hbf bandwidth --device nvidia --matrix --profile nvidia-h100-sxm  as an H100 should be";
     command.options = bandwidth_options(*o);
     command.group = "Measure and test";
     command.exits = {{Exit::pass, "every transfer was verified and is what it must be"},
                      {Exit::fail, "a byte was wrong, or a figure is: below its floor, or above what memory can do"},
-                     {Exit::error, "an error, or too little data: nothing is decided"},
+                     {Exit::error, "an error, too little data, or no floor where a profile was given: nothing is decided"},
                      {Exit::untested, "this host has no such tier"}};
     command.without_root = without_root_help;
     command.run = [o] { return run_bandwidth(*o); };

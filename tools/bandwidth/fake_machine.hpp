@@ -38,6 +38,7 @@ public:
     measure::LyingTarget other_lane{&target}; // a second queue over the same memory
     std::string pci;
     std::vector<std::string> known_kernels;
+    std::vector<HealthReading> readings;
     int allocated = 0;
     double slack = 1000;
     std::vector<Pages> asked; // of each allocation
@@ -58,6 +59,7 @@ public:
     std::string executor_name(size_t) const override { return "fake queue"; }
     std::vector<std::string> kernels(size_t) const override { return known_kernels; }
     double reference_slack() const override { return slack; }
+    std::vector<HealthReading> health(size_t) const override { return readings; }
     std::vector<std::string> pci_addresses(size_t) const override {
         return pci.empty() ? std::vector<std::string>{} : std::vector<std::string>{pci};
     }

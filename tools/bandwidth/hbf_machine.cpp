@@ -18,7 +18,7 @@ public:
             const auto &device = system_.devices()[i];
             for (const auto &tier : device.tiers()) {
                 places_.push_back({i, device.id().empty() ? device.plugin_name() : device.id(), plugin_of(device),
-                                   device.emulated(), tier});
+                                   device.name(), device.emulated(), tier});
             }
         }
     }
@@ -54,13 +54,15 @@ public:
         }
         auto &dev = system_.devices()[device];
         Result<Queue> queue = dev.create_queue({shape.depth, shape.commands + 1}); // one for the gate's wait
+        const bool gate_apart = !queue;
+        if (gate_apart) queue = dev.create_queue({shape.depth + 1, shape.commands});
         while (!queue && (shape.commands > 1 || shape.depth > 1)) {
             shape.commands = std::max(1u, shape.commands / 2);
             if (shape.commands == 1) shape.depth = std::max(1u, shape.depth / 2);
-            queue = dev.create_queue({shape.depth, shape.commands + 1});
+            queue = dev.create_queue({shape.depth + 1, shape.commands});
         }
         if (!queue) return tl::unexpected(queue.error());
-        auto target = std::make_unique<HbfTarget>(system_.devices(), dev, std::move(*queue), stop_);
+        auto target = std::make_unique<HbfTarget>(system_.devices(), dev, std::move(*queue), gate_apart, stop_);
         for (const auto &place : places_) {
             if (lane != 0 || place.device != device || is_storage(place.tier)) continue;
             target->make_gate(dev, place.tier.index);
@@ -90,6 +92,12 @@ public:
         return out;
     }
 
+    std::vector<HealthReading> health(size_t device) const override {
+        const auto [known, added] = health_.try_emplace(device);
+        if (added) known->second = system_.devices()[device].health().value_or(std::vector<HealthReading>());
+        return known->second;
+    }
+
 private:
     std::string plugin_of(const Device &device) const {
         for (const auto &candidate : system_.selection().candidates) {
@@ -105,6 +113,7 @@ private:
     std::vector<Place> places_;
     std::map<std::pair<size_t, size_t>, std::unique_ptr<HbfTarget>> targets_; // by device and lane
     std::map<std::pair<size_t, size_t>, QueueShape> shapes_;
+    mutable std::map<size_t, std::vector<HealthReading>> health_; // by device
 };
 
 } // namespace

@@ -32,8 +32,8 @@ constexpr uint64_t slot_bytes = result_groups * sizeof(kd::pattern_verify_result
 
 } // namespace
 
-HbfTarget::HbfTarget(std::vector<Device> &devices, Device &own, Queue queue, std::function<bool()> stop)
-    : devices_(devices), own_(own), queue_(std::move(queue)), stop_(std::move(stop)) {}
+HbfTarget::HbfTarget(std::vector<Device> &devices, Device &own, Queue queue, bool gate_apart, std::function<bool()> stop)
+    : devices_(devices), own_(own), queue_(std::move(queue)), stop_(std::move(stop)), gate_apart_(gate_apart) {}
 
 HbfTarget::~HbfTarget() {
     if (results_.address != nullptr) {
@@ -61,7 +61,12 @@ void HbfTarget::make_gate(Device &device, uint32_t tier) {
 
 Result<uint64_t> HbfTarget::submit(std::span<const measure::Move> moves) {
     batch_.clear();
-    if (closed_) batch_.wait(*closed_);
+    if (closed_ && !held_) batch_.wait(*closed_);
+    if (closed_ && gate_apart_ && !held_) {
+        if (auto held = queue_.submit(batch_); !held) return tl::unexpected(held.error());
+        held_ = true;
+        batch_.clear();
+    }
     for (const auto &move : moves) {
         if (move.work == measure::Work::copy) {
             batch_.copy(move.dst, move.dst_offset, move.src, move.src_offset, move.size);
@@ -179,6 +184,7 @@ Result<> HbfTarget::written_by_cpu(const measure::Buffer &buffer, uint64_t offse
 
 void HbfTarget::close_gate() {
     if (!gate_region_ || useless_ >= most_useless) return;
+    held_ = false;
     auto point = gate_queue_.submit(gate_work_);
     if (point)
         closed_ = *point;

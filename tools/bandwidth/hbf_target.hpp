@@ -15,8 +15,9 @@ namespace hbf::tools::bandwidth {
 
 class HbfTarget : public measure::Target {
 public:
-    // `own`: one of `devices`, whose queue it is.
-    HbfTarget(std::vector<Device> &devices, Device &own, Queue queue, std::function<bool()> stop);
+    // `own`: one of `devices`, whose queue it is. `gate_apart`: a batch has no room for the gate's wait beside its copies,
+    // so that it is a batch of its own.
+    HbfTarget(std::vector<Device> &devices, Device &own, Queue queue, bool gate_apart, std::function<bool()> stop);
     ~HbfTarget() override;
 
     // A gate needs a second queue and a region of `device` to fill. Without it (refused, or the device works inline) samples
@@ -51,7 +52,8 @@ private:
     Batch gate_work_;
     Region gate_region_;
     std::optional<Point> closed_;
-    int useless_ = 0; // times in a row that the gate did not hold
+    bool gate_apart_, held_ = false; // held_: the wait of this gate was submitted apart
+    int useless_ = 0;                // times in a row that the gate did not hold
 };
 
 } // namespace hbf::tools::bandwidth

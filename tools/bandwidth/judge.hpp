@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From samples to a verdict, and from a low figure to its likely cause.
+// From samples to a verdict.
 #pragma once
 
 #include "tools/bandwidth/result.hpp"
@@ -19,8 +19,5 @@ void judge_floor(Row &row, const Machine &machine, const std::optional<Floor> &f
 
 // GB/s that no honest device exceeds here: 1.5 times the fastest plain copy of the run. Nothing without references. [pure]
 std::optional<double> highest_possible(const Row &row);
-
-// What would explain a low figure on this machine, the likeliest first. [pure]
-std::vector<std::string> likely_causes(const Row &row, const Machine &machine);
 
 } // namespace hbf::tools::bandwidth

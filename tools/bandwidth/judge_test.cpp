@@ -4,32 +4,10 @@
 #include "tools/bandwidth/fake_machine.hpp"
 #include "tools/bandwidth/io_bytes.hpp"
 #include "tools/bandwidth/judge.hpp"
+#include "tools/bandwidth/row_fixture.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {
-
-Row row_of(double gbs, double reference) {
-    Row row;
-    row.spec = {0, 0};
-    row.op_size = 1 << 20;
-    row.warmup_stable = true;
-    for (int i = 0; i < 10; ++i) {
-        row.samples.push_back({});
-        row.gbs.push_back(gbs * (1 + 0.001 * i));
-        row.wall_gbs.push_back(gbs);
-    }
-    row.references.push_back({measure::ReferenceCopy::libc_memcpy, 1, std::vector<double>(10, reference * 0.9)});
-    row.references.push_back({measure::ReferenceCopy::streaming, 2, std::vector<double>(10, reference)});
-    summarize(row);
-    return row;
-}
-
-bool has(const std::vector<std::string> &texts, const std::string &part) {
-    for (const auto &text : texts) {
-        if (text.find(part) != std::string::npos) return true;
-    }
-    return false;
-}
 
 TEST(Judge, TheBestReferenceOfEachThreadCountCounts) {
     auto row = row_of(10, 12);
@@ -98,40 +76,6 @@ TEST(Judge, FloorsNeedTheWholeIntervalBelow) {
     auto none = row_of(1, 10);
     judge_floor(none, machine, std::nullopt);
     EXPECT_EQ(none.status, Status::pass);
-}
-
-TEST(Causes, NameSlotNumaBalancingContentionIommuAndDegradation) {
-    FakeMachine machine;
-    machine.pci = "0000:3b:00.0";
-    PciDevice device;
-    device.address = machine.pci;
-    device.link = {8, 16, 8, 16};
-    machine.inventory_.pci.push_back(device);
-    machine.inventory_.nodes = {{0, {0}, 0, 0, {10, 21}, {}, {}, false}, {1, {1}, 0, 0, {21, 10}, {}, {}, false}};
-    machine.inventory_.settings["numa_balancing"] = {"1", "/proc/sys/kernel/numa_balancing", ""};
-    machine.inventory_.settings["iommu"] = {"translated", "/sys/kernel/iommu_groups", ""};
-    machine.places_[1].tier.numa_node = 1;
-    machine.places_[1].tier.degraded = true;
-    machine.places_[1].tier.detail = "far pool without huge pages";
-    auto row = row_of(5, 10);
-    row.spec = {0, 1};
-    row.contended = 4;
-    row.samples[0].contention = measure::Contention{0.4, 0.02, 3, true};
-    row.dst_pages = {{0, 10}, {1, 90}};
-    const auto causes = likely_causes(row, machine);
-    EXPECT_TRUE(has(causes, "contention: 4 of 10"));
-    EXPECT_TRUE(has(causes, "slot width: PCI 0000:3b:00.0 runs x8 of x16"));
-    EXPECT_TRUE(has(causes, "link speed: PCI 0000:3b:00.0 runs at 8.00 of 16.0 GT/s"));
-    EXPECT_TRUE(has(causes, "NUMA distance 21 between node 0 and node 1"));
-    EXPECT_TRUE(has(causes, "10 of 100 pages of the destination are not on node 1"));
-    EXPECT_TRUE(has(causes, "numa_balancing is on (=1)"));
-    EXPECT_TRUE(has(causes, "far pool without huge pages"));
-    EXPECT_TRUE(has(causes, "IOMMU: translated"));
-}
-
-TEST(Causes, AreNotInvented) {
-    FakeMachine machine;
-    EXPECT_TRUE(likely_causes(row_of(5, 10), machine).empty());
 }
 
 TEST(IoBytes, KnowsTheKernelsCounters) {

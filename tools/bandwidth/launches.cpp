@@ -82,6 +82,7 @@ tl::expected<Launched, std::string> combine(const std::vector<Launch> &launches)
         out.run.rows.resize(rows->size());
         for (size_t r = 0; r < rows->size(); ++r) add(out.run.rows[r], *rows->at(r), i + 1, i == 0);
         out.run.interrupted |= flag_of(*document, "interrupted");
+        out.run.unjudged |= flag_of(*document, "unjudged");
         if (i == 0)
             out.run.started = text_of(*document, "started"), out.run.libhbf_version = text_of(*document, "libhbf_version");
         if (auto took = document->get("elapsed_seconds")) out.run.elapsed_seconds += took->number().value_or(0);

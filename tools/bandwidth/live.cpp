@@ -124,7 +124,7 @@ void open(Live &live, Machine &machine, Workbench &bench, const Options &options
     live.cpus = cpus_of_node(machine.inventory(), spec.executor_node >= 0 ? spec.executor_node : memory_node);
     bind(live, options);
     if (spec.direction == RowSpec::Direction::both) return;
-    QueueShape shape{most_depth, most_commands};
+    QueueShape shape{most_depth, std::max(most_commands, static_cast<uint32_t>(options.batch))};
     auto target = machine.executor(machine.places()[spec.src].device, static_cast<size_t>(spec.direction), shape);
     if (!target) return give_up(live, target.error());
     auto pair = bench.buffers(spec);
@@ -143,7 +143,8 @@ void open(Live &live, Machine &machine, Workbench &bench, const Options &options
     row.pages_asked = options.pages;
     row.depth =
         spec.depth != 0 ? std::min(spec.depth, shape.depth) : std::min(shape.depth, static_cast<uint32_t>(options.depth));
-    const auto commands = spec.batch_ops != 0 ? std::min(spec.batch_ops, shape.commands) : shape.commands;
+    const auto wanted_ops = spec.batch_ops != 0 ? spec.batch_ops : static_cast<uint32_t>(options.batch);
+    const auto commands = wanted_ops != 0 ? std::min(wanted_ops, shape.commands) : std::min(most_commands, shape.commands);
     // One launch reads all of it, so that what it found is kept once a pass.
     const uint64_t op_size = spec.work == measure::Work::kernel_read ? row.bytes
                              : spec.op_size != 0                     ? spec.op_size

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "conformance/measure/target.hpp"
+#include "hbf/device.hpp"
 #include "hbf/inventory.hpp"
 #include "hbf/tier.hpp"
 
@@ -16,6 +17,7 @@ struct Place { // a tier of a device
     size_t device = 0;
     std::string device_name; // "host"
     std::string plugin;      // "host 0.1.0"
+    std::string model;       // what the device is called: "NVIDIA H100 80GB HBM3"
     bool emulated = false;
     TierInfo tier;
 };
@@ -45,6 +47,8 @@ public:
     // How many times too slow the plain copies of a run may be. Tests run beside each other, where a thread can wait for a
     // CPU as long as it has one.
     virtual double reference_slack() const { return 1; }
+    // What the device says of itself, as it was when first asked; nothing where its plugin has no readings.
+    virtual std::vector<HealthReading> health(size_t) const { return {}; }
 };
 
 } // namespace hbf::tools::bandwidth

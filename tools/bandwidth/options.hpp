@@ -16,6 +16,7 @@ struct Options {
     uint64_t size = 0;          // bytes of each buffer, 0: enough to defeat the cache
     uint64_t op_size = 1 << 20; // bytes of one copy command
     uint64_t depth = 8;         // batches in flight
+    uint64_t batch = 0;         // copies in a batch at most, 0: 256 or what the queue takes
     uint64_t samples = 30;
     double seconds = 0;   // of all rows together, 0: 20, and 60 with --sweep
     double warm_up = 0;   // seconds of each row at most, 0: a tenth of its share, at least half a second, at most half of it

@@ -2,10 +2,6 @@
 #include "tools/bandwidth/profile.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -43,16 +39,13 @@ bool is_date(const std::string &text) {
 
 } // namespace
 
-std::optional<Floor> Profile::floor(const TierInfo &src, const TierInfo &dst) const {
-    auto pick = [&](const std::string &from, const std::string &to) -> std::optional<Floor> {
-        for (const auto &entry : floors) {
-            if (entry.src == from && entry.dst == to) return Floor{entry.gbs, name, source, date};
-        }
-        return std::nullopt;
-    };
-    for (const auto &from : {src.name, kind_name(src.kind)}) {
-        for (const auto &to : {dst.name, kind_name(dst.kind)}) {
-            if (auto found = pick(from, to)) return found;
+std::optional<Floor> Profile::floor(const Place &src, const Place &dst) const {
+    if (src.model.find(device) == std::string::npos || dst.model.find(device) == std::string::npos) return std::nullopt;
+    for (const auto &from : {src.tier.name, kind_name(src.tier.kind)}) {
+        for (const auto &to : {dst.tier.name, kind_name(dst.tier.kind)}) {
+            const auto found = std::find_if(floors.begin(), floors.end(),
+                                            [&](const Entry &entry) { return entry.src == from && entry.dst == to; });
+            if (found != floors.end()) return Floor{found->gbs, name, found->source.empty() ? source : found->source, date};
         }
     }
     return std::nullopt;
@@ -61,13 +54,18 @@ std::optional<Floor> Profile::floor(const TierInfo &src, const TierInfo &dst) co
 tl::expected<Profile, std::string> parse_profile(std::string_view text, const std::string &file) {
     auto json = Json::parse(text);
     if (!json) return Wrong(fmt::format("{}: {}", file, json.error()));
-    if (auto wrong = unknown_key(*json, {"profile", "source", "date", "floors"}, file)) return *wrong;
+    if (auto wrong = unknown_key(*json, {"profile", "device", "source", "date", "floors"}, file)) return *wrong;
     Profile out;
     for (auto [key, target] :
          {std::pair{"profile", &out.name}, std::pair{"source", &out.source}, std::pair{"date", &out.date}}) {
         auto value = text_of(*json, key, file);
         if (!value) return Wrong(value.error() + ": a floor is judged only with its source and date");
         *target = *value;
+    }
+    if (json->get("device")) {
+        auto device = text_of(*json, "device", file);
+        if (!device) return Wrong(device.error());
+        out.device = *device;
     }
     if (!is_date(out.date)) return Wrong(fmt::format("{}: 'date' is '{}', write it as 2026-01-31", file, out.date));
     auto floors = json->get("floors");
@@ -76,30 +74,22 @@ tl::expected<Profile, std::string> parse_profile(std::string_view text, const st
     for (size_t i = 0; i < floors->size(); ++i) {
         const auto where = fmt::format("{}: floors[{}]", file, i);
         const auto entry = *floors->at(i);
-        if (auto wrong = unknown_key(entry, {"src", "dst", "gb_per_s"}, where)) return *wrong;
+        if (auto wrong = unknown_key(entry, {"src", "dst", "gb_per_s", "source"}, where)) return *wrong;
         auto src = text_of(entry, "src", where), dst = text_of(entry, "dst", where);
         if (!src) return Wrong(src.error());
         if (!dst) return Wrong(dst.error());
         auto figure = entry.get("gb_per_s");
         auto gbs = figure ? figure->number() : std::nullopt;
         if (!gbs || !(*gbs > 0)) return Wrong(where + ": 'gb_per_s' must be a number above 0, in 1e9 bytes a second");
-        out.floors.push_back({*src, *dst, *gbs});
+        std::string own;
+        if (entry.get("source")) {
+            auto source = text_of(entry, "source", where);
+            if (!source) return Wrong(source.error());
+            own = *source;
+        }
+        out.floors.push_back({*src, *dst, own, *gbs});
     }
     return out;
-}
-
-tl::expected<Profile, std::string> load_profile(const std::string &file) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in) return Wrong(fmt::format("cannot read profile '{}': {}", file, std::strerror(errno)));
-    std::string text;
-    char buffer[4096];
-    constexpr size_t most = 1 << 20;
-    while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
-        text.append(buffer, static_cast<size_t>(in.gcount()));
-        if (text.size() > most) return Wrong(fmt::format("profile '{}' is larger than 1 MiB: not a profile", file));
-    }
-    if (in.bad()) return Wrong(fmt::format("cannot read profile '{}': {}", file, std::strerror(errno)));
-    return parse_profile(text, file);
 }
 
 } // namespace hbf::tools::bandwidth

@@ -5,6 +5,7 @@
 #include "tools/bandwidth/environment.hpp"
 #include "tools/bandwidth/report.hpp"
 #include "tools/cli/version.hpp"
+#include "tools/emulated.hpp"
 
 namespace hbf::tools::bandwidth {
 namespace {
@@ -100,6 +101,11 @@ Json latency_json(const LatencySeries &series) {
                          {"visible", histogram_json(l.visible)}});
 }
 
+Json emulated_json() {
+    const std::string name = emulated_machine();
+    return name.empty() ? Json() : Json(name);
+}
+
 Json row_json(const Row &row, const Machine &machine) {
     auto out = Json::object({{"transfer", transfer_name(row)},
                              {"shape", row.spec.what},
@@ -184,6 +190,8 @@ std::string report_json(const Run &run, const Machine &machine, const Options &o
                              {"git", run.environment.git},
                              {"status", verdict_name(verdict(run))},
                              {"interrupted", run.interrupted},
+                             {"unjudged", run.unjudged},
+                             {"emulated_machine", emulated_json()},
                              {"closing_line", closing_line(run)}});
     out.set("notes", Json::array_of(run.notes));
     out.set("environment", environment_json(machine.inventory(), run.environment)).set("rows", rows);

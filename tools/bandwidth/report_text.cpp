@@ -234,7 +234,7 @@ Exit verdict(const Run &run) {
         return std::any_of(run.rows.begin(), run.rows.end(), [&](const Row &row) { return row.status == status; });
     };
     if (any(Status::fail)) return Exit::fail;
-    if (any(Status::error)) return Exit::error;
+    if (any(Status::error) || run.unjudged) return Exit::error;
     return any(Status::pass) ? Exit::pass : Exit::untested;
 }
 

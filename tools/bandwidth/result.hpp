@@ -115,6 +115,7 @@ struct Run {
     Environment environment;
     std::vector<std::string> notes; // what holds for all rows
     bool interrupted = false;
+    bool unjudged = false; // floors were asked for, and no row has one
 };
 
 } // namespace hbf::tools::bandwidth

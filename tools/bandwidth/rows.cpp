@@ -12,7 +12,8 @@ namespace hbf::tools::bandwidth {
 namespace {
 
 bool device_matches(const Place &place, const std::string &wanted) {
-    return wanted.empty() || place.device_name == wanted || std::to_string(place.device) == wanted;
+    const std::string plugin = place.plugin.substr(0, place.plugin.find(' '));
+    return wanted.empty() || wanted == place.device_name || wanted == plugin || wanted == std::to_string(place.device);
 }
 
 std::optional<size_t> first_memory(const Machine &machine, size_t device) {
