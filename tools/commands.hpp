@@ -15,6 +15,7 @@ Command config_command();
 Command conformance_command();
 Command corruption_command();
 Command doctor_command();
+Command emulate_command();
 Command monitor_command();
 Command plugin_command();
 Command probe_command();

@@ -25,6 +25,7 @@
 #include "tools/commands.hpp"
 #include "tools/conformance/commands.hpp"
 #include "tools/doctor/doctor.hpp"
+#include "tools/emulated.hpp"
 #include "tools/offers.hpp"
 #include "tools/signals.hpp"
 #include "tools/without_root.hpp"
@@ -208,7 +209,7 @@ bool write_reports(const Options &o, const RunRecord &run) {
         }
     }
     if (text)
-        print(report_text(run, {o.all}));
+        print(said_emulated(report_text(run, {o.all})));
     else
         print_error(fmt::format("hbf conformance: {}: {}", run.verdict, run.verdict_reason));
     return good;

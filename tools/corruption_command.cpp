@@ -18,6 +18,7 @@
 #include "core/output/terminal.hpp"
 #include "hbf/selection.hpp"
 #include "tools/commands.hpp"
+#include "tools/emulated.hpp"
 #include "tools/offers.hpp"
 #include "tools/signals.hpp"
 #include "tools/without_root.hpp"
@@ -119,12 +120,13 @@ int finish(const CorruptionRun &run, const Options &o) {
     clear_progress();
     std::optional<PlainText> for_a_file;
     if (!o.output.empty()) for_a_file.emplace();
-    const auto text = o.json ? integrity::corruption_json(run, command_line()) : integrity::corruption_text(run);
+    const auto text =
+        o.json ? integrity::corruption_json(run, command_line()) : said_emulated(integrity::corruption_text(run));
     if (o.output.empty()) {
         print(text);
     } else {
         if (auto written = write_file(o.output, text); !written) return refuse(Exit::error, written.error());
-        print(integrity::outcome_text(run) + "\n");
+        print(said_emulated(integrity::outcome_text(run) + "\n"));
     }
     switch (integrity::outcome_of(run)) {
     case Outcome::pass:
@@ -190,7 +192,7 @@ int run_corruption_command(Options o) {
         hooks.say = [&](const std::string &text) {
             clear_progress();
             run.said = !o.json && o.output.empty();
-            if (run.said) print(fmt::format("{}\nhow far: {}\n", run.self_test, text));
+            if (run.said) print(said_emulated(fmt::format("{}\nhow far: {}\n", run.self_test, text)));
             close_output(); // it is said before the start, also into a pipe
         };
         auto done = integrity::run_corruption(subject, run, hooks);

@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "core/host/root.hpp"
 #include "core/output/stream.hpp"
 #include "tools/commands.hpp"
 #include "tools/doctor/report.hpp"
+#include "tools/emulated.hpp"
 
 namespace hbf::tools {
 namespace {
@@ -51,10 +53,10 @@ int run_doctor(const Options &o) {
         return refuse(Exit::usage, fmt::format("--root {}: {}", o.root, error ? error.message() : "not a folder"));
     const auto known_bad = doctor::load_known_bad(o.known_bad);
     if (!known_bad) return refuse(Exit::error, known_bad.error());
-    const auto examination = doctor::examine(o.root, *checks, *known_bad);
+    const auto examination = doctor::examine(host::machine_root(o.root).string(), *checks, *known_bad);
     print(o.json  ? doctor::report_json(examination)
-          : o.fix ? doctor::report_fixes(examination)
-                  : doctor::report_text(examination));
+          : o.fix ? said_emulated(doctor::report_fixes(examination))
+                  : said_emulated(doctor::report_text(examination)));
     return code(judge(examination, o.strict));
 }
 

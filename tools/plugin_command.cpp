@@ -8,6 +8,7 @@
 #include "core/output/json.hpp"
 #include "core/output/stream.hpp"
 #include "tools/commands.hpp"
+#include "tools/emulated.hpp"
 #include "tools/plugin/checks.hpp"
 #include "tools/plugin/name.hpp"
 #include "tools/plugin/project.hpp"
@@ -69,7 +70,7 @@ int check(const std::string &path, bool json) {
     }
     clear_progress();
     if (interrupted()) return interrupted_exit_code();
-    print(json ? plugin::check_json(checked) : plugin::check_text(checked));
+    print(json ? plugin::check_json(checked) : said_emulated(plugin::check_text(checked)));
     const plugin::Verdict verdict = plugin::verdict_of(checked);
     return static_cast<int>(verdict == plugin::Verdict::pass   ? Exit::pass
                             : verdict == plugin::Verdict::fail ? Exit::fail

@@ -10,6 +10,7 @@
 #include "core/output/stream.hpp"
 #include "hbf/selection.hpp"
 #include "tools/commands.hpp"
+#include "tools/emulated.hpp"
 #include "tools/probe/report.hpp"
 #include "tools/signals.hpp"
 #include "tools/without_root.hpp"
@@ -52,12 +53,12 @@ int report_error(const Flags &flags, const Error &error) {
     if (flags.explain && exit == Exit::fail) {
         ConfigSources sources;
         sources.api["plugins.pin"] = "";
-        if (const auto unpinned = select(flags, sources)) print(probe::report_explain(*unpinned));
+        if (const auto unpinned = select(flags, sources)) print(said_emulated(probe::report_explain(*unpinned)));
     }
     if (exit == Exit::error)
         print_error("hbf probe: " + error.message);
     else
-        print(printable_lines("HBF not ready: " + error.message + "\n"));
+        print(said_emulated(printable_lines("HBF not ready: " + error.message + "\n")));
     return code(exit);
 }
 
@@ -73,10 +74,11 @@ int run_probe(const Flags &flags) {
     if (flags.json) {
         print(probe::report_json(*selection));
     } else {
-        if (flags.explain) print(probe::report_explain(*selection));
-        print(probe::report_text(*selection));
+        if (flags.explain) print(said_emulated(probe::report_explain(*selection)));
+        print(said_emulated(probe::report_text(*selection)));
         for (const std::string &note : selection->notes) print_error("note: " + note);
-        print(coloured(printable(probe::closing_line(*selection), 4096), ready ? Colour::green : Colour::red) + "\n");
+        const auto closing = coloured(printable(probe::closing_line(*selection), 4096), ready ? Colour::green : Colour::red);
+        print(said_emulated(closing + "\n"));
     }
     return code(ready ? Exit::pass : Exit::fail);
 }

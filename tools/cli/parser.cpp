@@ -196,7 +196,9 @@ Parsed parse(const std::vector<Command> &commands, const std::vector<std::string
         out.path = one->path;
     }
     if (out.help || out.version || (!out.mistake.empty() && !incomplete)) return out;
-    const auto extras = one ? one->app->remaining(true) : std::vector<std::string>();
+    auto extras = one ? one->app->remaining(true) : std::vector<std::string>();
+    // The mark behind which nothing is an option: taken, and left among what was not.
+    if (const auto mark = std::find(extras.begin(), extras.end(), "--"); mark != extras.end()) extras.erase(mark);
     const auto before = app.remaining(false); // also of a line without a command
     const auto is_option = [](const std::string &word) { return word.starts_with('-'); };
     if (const auto unknown = std::find_if(extras.begin(), extras.end(), is_option); unknown != extras.end())

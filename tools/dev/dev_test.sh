@@ -24,8 +24,14 @@ expect 0 'demo' ./dev
 expect 0 'FILTER' ./dev test --help
 expect 0 '--glibc' ./dev bundle --help
 expect 0 'debootstrap' ./dev deb --help
+expect 0 '--emulate' ./dev device --help
 expect 2 "unknown argument '--glibc=new'" ./dev bundle --glibc=new
 expect 2 "unknown argument 'all'" ./dev deb all
+expect 2 'runs what it packed' ./dev device --hbf /bin/true
+expect 0 '77' tools/device_check.sh --help
+expect 2 "unknown argument '--fast'" tools/device_check.sh --fast
+expect 2 "--seconds 'soon'" tools/device_check.sh --seconds soon
+expect 2 'no hbf is here' tools/device_check.sh --hbf /nowhere
 expect 2 "unknown command 'frobnicate'" ./dev frobnicate
 expect 2 'unknown sanitizer' ./dev test --sanitize=memory
 expect 2 "unknown option '--fast'" ./dev test --fast

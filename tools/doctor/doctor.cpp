@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/common/suggest.hpp"
+#include "core/host/root.hpp"
 #include "tools/doctor/look.hpp"
 
 namespace hbf::tools::doctor {
@@ -97,7 +98,7 @@ Examination preflight() {
     auto list = load_known_bad("");
     KnownBad none;
     if (!list) none.error = list.error();
-    return examine("/", all_checks(), list ? *list : none);
+    return examine(host::machine_root("/"), all_checks(), list ? *list : none);
 }
 
 } // namespace hbf::tools::doctor

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/common/printable.hpp"
+#include "core/host/root.hpp"
 #include "core/output/json.hpp"
 #include "core/output/stream.hpp"
 #include "core/output/table.hpp"
@@ -106,8 +107,10 @@ std::string report_json(const Examination &examination) {
     }
     Json counts = Json::object();
     for (const Verdict verdict : all_verdicts) counts.set(id_of(verdict), examination.count(verdict));
+    const std::string emulated = host::emulated_machine(examination.root);
     return Json::object({{"schema_version", schema_version},
                          {"root", examination.root},
+                         {"emulated_machine", emulated.empty() ? Json() : Json(emulated)},
                          {"summary", examination.summary()},
                          {"counts", counts},
                          {"findings", findings}})
