@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Everything that is asked of a machine with accelerators, in under four minutes: probe, doctor, conformance, bandwidth. Needs
-# bash, coreutils, awk and an unpacked bundle (or a build folder); no compiler, no Python, no network, no root.
+# Everything that is asked of a machine with accelerators, in under four minutes: probe, doctor, conformance, bandwidth.
+# Needs bash, coreutils, awk and an unpacked bundle (or a build folder); no compiler, no Python, no network, no root.
 set -uo pipefail
 
 usage() {
@@ -48,7 +48,8 @@ done
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 if [[ -z $hbf ]]; then
-    for hbf in "$here/bin/hbf" "$here/../bin/hbf" "$here/../../../bin/hbf" "$here/../build/tools/hbf" "$(command -v hbf)"; do
+    for hbf in "$here/bin/hbf" "$here/../bin/hbf" "$here/../../../bin/hbf" "$here/../build/tools/hbf" \
+        "$(command -v hbf)"; do
         [[ ! -x $hbf ]] || break
     done
 fi
@@ -120,7 +121,7 @@ table() {
         /^ *"rows": \[/ { rows = 1 }
         rows && /^ *"transfer": / { show(); transfer = text($0); figure = "none"; wall = 0 }
         rows && /^ *"(bandwidth|wall_bandwidth)": / { inside = $1 == "\"bandwidth\":" && figure == "none" }
-        rows && inside && /^ *"median": / { figure = $2; sub(/,$/, "", figure); figure = sprintf("%.2f", figure); inside = 0 }
+        rows && inside && /^ *"median": / { figure = sprintf("%.2f", $2); inside = 0 }
         END { show() }' "$work/$1.json" >&2
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hbf emulate: any command, as if it ran on another machine.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -35,9 +36,14 @@ std::vector<std::string> fault_names() {
     return names;
 }
 
-// "" or what HBF_EMULATE_FAULTS is to be; both of a list and of several options.
+// What HBF_EMULATE_FAULTS is to be. Lists are parted at commas, as are a fault's own settings: "flip:p=0.1", "device=0".
 std::string joined(const std::vector<std::string> &faults) {
-    return fmt::format("{}", fmt::join(faults, ";"));
+    std::string out;
+    for (const std::string &one : faults) {
+        const bool of_the_last = one.find('=') < one.find(':');
+        out += (out.empty() ? "" : of_the_last ? "," : ";") + one;
+    }
+    return out;
 }
 
 // "" or the fault that nothing here acts on: it would be looked for in vain.
@@ -98,7 +104,11 @@ int run_emulated(const Options &o) {
     if (!faults) return refuse(Exit::usage, "--fault: " + faults.error().message);
     if (const std::string idle = without_effect(*profile, *faults); !idle.empty())
         return refuse(Exit::usage, "--fault: " + idle);
-    auto variables = emulate::runtime_variables(emulate::vendors_of(*profile), environment("LD_LIBRARY_PATH").value_or(""));
+    const bool lacking = std::any_of(faults->begin(), faults->end(), [](const model::FaultSetting &one) {
+        return one.fault == model::Fault::missing_symbol;
+    });
+    auto variables =
+        emulate::runtime_variables(emulate::vendors_of(*profile), environment("LD_LIBRARY_PATH").value_or(""), lacking);
     if (!variables) return refuse(Exit::error, variables.error().message);
     const auto root = emulate::MachineRoot::make(*profile, *faults);
     if (!root) return refuse(Exit::error, root.error().message);

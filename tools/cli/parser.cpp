@@ -21,8 +21,9 @@ struct Adder {
     void operator()(bool *target) const { place(app.add_flag(option.names, *target, option.help)); }
     void operator()(std::string *target) const { value(app.add_option(option.names, *target, option.help)); }
     void operator()(std::vector<std::string> *target) const {
-        auto *added = app.add_option(option.names, *target, option.help)->delimiter(',');
-        if (option.names.starts_with('-')) added->take_all()->allow_extra_args(false);
+        auto *added = app.add_option(option.names, *target, option.help);
+        // A list of arguments is words of a command line: a comma is theirs.
+        if (option.names.starts_with('-')) added->delimiter(',')->take_all()->allow_extra_args(false);
         value(added);
     }
     void operator()(const Number &number) const {

@@ -6,8 +6,9 @@ device_usage() {
     cat <<'END_OF_USAGE'
 Usage: ./dev device [--emulate=MACHINE] [--no-run] [device_check.sh's arguments]
 
-Makes the bundle (./dev bundle), puts tools/device_check.sh into it as build/hbf-device-VERSION-linux-ARCH.tar.gz, and, where
-this machine has an accelerator that hbf can use, runs it here. Elsewhere: copy that file there, unpack it, ./device_check.sh.
+Makes the bundle (./dev bundle), puts tools/device_check.sh into it as build/hbf-device-VERSION-linux-ARCH.tar.gz, and,
+where this machine has an accelerator that hbf can use, runs it here. Elsewhere: copy that file there, unpack it, and run
+./device_check.sh. The bundle has the vendors' plugins, and their emulated runtimes for --emulate.
 
   --emulate=MACHINE  run it on an emulated machine instead ('hbf emulate --list'); the report says so
   --no-run           only make the file
@@ -29,6 +30,8 @@ dev_device() {
         esac
         shift
     done
+    # shellcheck disable=SC2034 # read by dev_bundle
+    local bundle_plugins="['nvidia','amd','cambricon']"
     dev_bundle
     name=hbf-$(project_version)-linux-$(uname -m)
     made=$root/build/hbf-device-${name#hbf-}.tar.gz

@@ -37,6 +37,16 @@ fs::path level_zero_driver(const fs::path &below) {
     return {};
 }
 
+// Those that are asked for their functions by name can deny one; of others there is a library without it, for tests.
+bool hides_a_function(const std::string &vendor) {
+    return vendor == "nvidia" || vendor == "level_zero";
+}
+
+fs::path runtime_that_lacks(const fs::path &vendor_folder) {
+    const fs::path beside = folder(vendor_folder / "lacking");
+    return beside.empty() ? folder(vendor_folder / "tests" / "lacking") : beside;
+}
+
 } // namespace
 
 fs::path emulators_folder() {
@@ -66,7 +76,8 @@ std::set<std::string> vendors_of(const model::Profile &profile) {
     return vendors;
 }
 
-Result<std::vector<std::string>> runtime_variables(const std::set<std::string> &vendors, const std::string &library_path) {
+Result<std::vector<std::string>> runtime_variables(const std::set<std::string> &vendors, const std::string &library_path,
+                                                   bool lacking) {
     const fs::path all = emulators_folder();
     if (!vendors.empty() && all.empty())
         return fail(Code::unavailable, "no emulated runtimes are here; remedy: build or install hbf whole");
@@ -78,6 +89,15 @@ Result<std::vector<std::string>> runtime_variables(const std::set<std::string> &
             return fail(Code::unavailable,
                         fmt::format("no runtime of {} is emulated here: {} is not there; remedy: build or install hbf whole",
                                     vendor, (all / vendor).string()));
+        if (lacking && !hides_a_function(vendor)) {
+            const fs::path other = runtime_that_lacks(here);
+            if (other.empty())
+                return fail(Code::unavailable,
+                            fmt::format("no runtime of {} that lacks a function is in {}; remedy: a build folder with tests "
+                                        "has one",
+                                        vendor, here.string()));
+            path += other.string() + ":";
+        }
         path += here.string() + ":";
         if (vendor != "level_zero") continue;
         const fs::path driver = level_zero_driver(here);

@@ -20,6 +20,8 @@ std::set<std::string> vendors_of(const model::Profile &profile);
 
 // What a process has to be told so that the vendors' runtimes are the emulated ones: "NAME=value". `library_path` is what
 // LD_LIBRARY_PATH is now.
-Result<std::vector<std::string>> runtime_variables(const std::set<std::string> &vendors, const std::string &library_path);
+// `lacking`: runtimes that lack a function.
+Result<std::vector<std::string>> runtime_variables(const std::set<std::string> &vendors, const std::string &library_path,
+                                                   bool lacking);
 
 } // namespace hbf::tools::emulate

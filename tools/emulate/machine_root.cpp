@@ -55,7 +55,7 @@ void write_memory(const RootWriter &out) {
              fmt::format("MemTotal: {} kB\nMemFree: {} kB\nMemAvailable: {} kB\n", *total / kib, room / kib, room / kib));
 }
 
-void write_all(const RootWriter &out, const model::Profile &profile) {
+void write_all(const RootWriter &out, const model::Profile &profile, bool closed) {
     const model::ProfileHost &host = profile.host;
     out.file(host::emulation_marker, profile.name + "\n" + profile.title + "\n");
     out.file("proc/cpuinfo", fmt::format("processor\t: 0\nmodel name\t: {} (emulated)\n", host.cpu));
@@ -69,7 +69,7 @@ void write_all(const RootWriter &out, const model::Profile &profile) {
                              "proc/sys/kernel/numa_balancing", "proc/sys/kernel/io_uring_disabled",
                              "sys/kernel/mm/transparent_hugepage/enabled", "sys/kernel/mm/transparent_hugepage/defrag"})
         out.as_here(file);
-    for (size_t i = 0; i < profile.devices.size(); ++i) write_device(out, profile, i);
+    for (size_t i = 0; i < profile.devices.size(); ++i) write_device(out, profile, i, closed);
     if (host.acs_redirect) write_redirecting_bridge(out);
 }
 
@@ -78,6 +78,9 @@ void write_all(const RootWriter &out, const model::Profile &profile) {
 Result<MachineRoot> MachineRoot::make(const model::Profile &of, const std::vector<model::FaultSetting> &faults) {
     model::Profile profile = of;
     spoil(profile, faults);
+    const bool closed = std::any_of(faults.begin(), faults.end(), [](const model::FaultSetting &one) {
+        return one.fault == model::Fault::init_permission;
+    });
     std::error_code error;
     const fs::path place = access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : fs::temp_directory_path(error);
     std::string pattern = (place / "hbf-emulate-XXXXXX").string();
@@ -86,7 +89,7 @@ Result<MachineRoot> MachineRoot::make(const model::Profile &of, const std::vecto
                     fmt::format("no folder {} for the machine's files: {}", pattern, std::strerror(errno)));
     MachineRoot root{fs::path(pattern)};
     try {
-        write_all(RootWriter(root.path()), profile);
+        write_all(RootWriter(root.path()), profile, closed);
     } catch (const std::exception &failure) {
         return fail(Code::unavailable, failure.what());
     }

@@ -43,7 +43,7 @@ void write_link(const RootWriter &out, const fs::path &at, const model::ProfileL
 
 } // namespace
 
-void write_device(const RootWriter &out, const model::Profile &profile, size_t index) {
+void write_device(const RootWriter &out, const model::Profile &profile, size_t index, bool closed) {
     const model::ProfileDevice &device = profile.devices[index];
     if (!device.pci.empty()) {
         const fs::path at = fs::path("sys/bus/pci/devices") / device.pci;
@@ -63,7 +63,7 @@ void write_device(const RootWriter &out, const model::Profile &profile, size_t i
         const fs::path path(node);
         if (!path.is_absolute() || node.find("..") != std::string::npos)
             throw std::runtime_error(fmt::format("{}: device node \"{}\" is no absolute path", profile.file, node));
-        out.file(path.relative_path(), "");
+        out.file(path.relative_path(), "", closed ? fs::perms::none : fs::perms::owner_all);
     }
     if (!device.driver.empty())
         out.file(fs::path("sys/module") / device.driver / "version",

@@ -11,7 +11,8 @@
 
 namespace hbf::tools::emulate {
 
-void write_device(const RootWriter &out, const model::Profile &profile, size_t index);
+// `closed`: its nodes may not be opened (but by root, whom nothing stops).
+void write_device(const RootWriter &out, const model::Profile &profile, size_t index, bool closed);
 
 // A bridge whose Access Control Services send requests between devices upstream: extended capability 0x000d, control bit 2.
 void write_redirecting_bridge(const RootWriter &out);

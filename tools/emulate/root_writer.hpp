@@ -18,12 +18,14 @@ class RootWriter {
 public:
     explicit RootWriter(std::filesystem::path root) : root_(std::move(root)) {}
 
-    void file(const std::filesystem::path &path, const std::string &text) const {
+    void file(const std::filesystem::path &path, const std::string &text,
+              std::filesystem::perms mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write) const {
         const std::filesystem::path whole = root_ / path;
         std::filesystem::create_directories(whole.parent_path());
         std::ofstream out(whole, std::ios::binary | std::ios::trunc);
         out << text;
         if (!out.flush()) throw std::runtime_error(fmt::format("cannot write {}: {}", whole.string(), std::strerror(errno)));
+        std::filesystem::permissions(whole, mode);
     }
     void link(const std::filesystem::path &path, const std::filesystem::path &target) const {
         std::filesystem::create_directories((root_ / path).parent_path());

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hbf bandwidth on emulated machines with something wrong: the likely cause is named, and no other; kernels have rows; floors.
+"""hbf bandwidth on emulated machines with something wrong: the likely cause is named; rows of kernels; floors.
 
 Run: emulate_bandwidth_test.py HBF [MACHINE=PLUGIN...]
 """

@@ -105,8 +105,8 @@ class Reports(Emulated):
         machine = next(iter(MACHINES))
         done = self.emulate(machine, '--', 'hbf', 'doctor', '--json')
         self.assertEqual(json.loads(done.stdout)['emulated_machine'], machine)
-        done = self.emulate(machine, '--', 'hbf', 'bandwidth', '--json', '--device', 'host', '--tier', 'dram0', '--size', '1MiB',
-                            '--samples', '1', '--time', '1')
+        done = self.emulate(machine, '--', 'hbf', 'bandwidth', '--json', '--device', 'host', '--tier', 'dram0', '--size',
+                            '1MiB', '--samples', '1', '--time', '1')
         report = json.loads(done.stdout)
         self.assertEqual(report['emulated_machine'], machine)
         self.assertTrue(all(row['emulated'] for row in report['rows']))

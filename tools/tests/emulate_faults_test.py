@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runtimes and devices that are broken: the reason reaches `hbf probe`, or the case that fails; nothing hangs or passes.
+
+Run: emulate_faults_test.py HBF [MACHINE=PLUGIN...]
+"""
+import json
+import os
+import unittest
+
+from emulated import HBF, MACHINES, Emulated, arguments
+
+ANY = ('nvidia', 'amd', 'cambricon', 'level_zero')
+# fault -> plugin -> (reason, words of its detail)
+PROBE = {
+    'stub-library': {plugin: ('driver_stub', '') for plugin in ('nvidia', 'amd', 'cambricon')},
+    'old-driver': {plugin: ('driver_too_old', '') for plugin in ANY},
+    'garbage-version': {
+        'nvidia': ('driver_too_old', 'which is no version'),
+        'amd': ('driver_too_old', 'which is no version'),
+        'cambricon': ('probe_failed', 'which is no version'),
+    },
+    'missing-symbol': {
+        'nvidia': ('driver_too_old', 'lacks functions: cuStreamWaitEvent'),
+        'amd': ('driver_too_old', 'lacks functions of HIP 5.2: hipEventQuery'),
+        'cambricon': ('driver_too_old', 'lacks functions of CNRT 6.0'),
+    },
+    'init-fails': {
+        'nvidia': ('no_device', 'CUDA_ERROR_UNKNOWN'),
+        'amd': ('no_device', 'hipErrorNotInitialized'),
+        'cambricon': ('driver_absent', 'cnrtErrorInit'),
+    },
+    'init-crashes': {
+        'nvidia': ('no_device', 'crashed (ended by SIGSEGV)'),
+        'amd': ('probe_failed', 'crashed (ended by SIGSEGV)'),
+        'cambricon': ('probe_failed', 'crashed (ended by SIGSEGV)'),
+    },
+    'init-hangs': {
+        'nvidia': ('no_device', 'did not answer in time'),
+        'amd': ('probe_failed', 'did not answer within'),
+        'cambricon': ('probe_failed', 'did not answer in time'),
+    },
+    'init-permission': {'cambricon': ('permission_denied', 'remedy')},
+    'no-device': {plugin: ('no_device', '') for plugin in ANY},
+}
+if os.geteuid() != 0:  # nothing stops root from opening a file: then the runtime's own word is all there is
+    PROBE['init-permission'] |= {plugin: ('permission_denied', 'remedy') for plugin in ('nvidia', 'amd')}
+else:
+    PROBE['init-permission'] |= {'nvidia': ('no_device', 'CUDA_ERROR_OPERATING_SYSTEM'),
+                                 'amd': ('no_device', 'hipErrorNoDevice')}
+
+# What is wrong only when work is done: fault, cases, plugins, words of the reason. The device may as well be refused when it
+# is opened: then the reason stands there.
+BYTES, KERNEL = 'dma.copy.guard_bytes_untouched', 'kernels.find.listed_are_found'
+WORK = [
+    ('lost-device:after=30', BYTES, ('nvidia', 'amd', 'cambricon'), ('DEVICE_LOST',)),
+    ('oom:after=2', 'tier.alloc.no_foreign_bytes', ('nvidia', 'cambricon'), ('OUT_OF_MEMORY', 'NoMem')),
+    ('oom:after=2', 'tier.alloc.no_foreign_bytes', ('amd',), ('hipErrorOutOfMemory',)),
+    ('early-completion:value=200', BYTES, ('nvidia', 'amd', 'cambricon'), ('',)),
+    ('never-completes:after=50', BYTES, ('nvidia', 'amd', 'cambricon'), ('did not end within', 'not answer', 'not return')),
+    ('image-refused', KERNEL, ('nvidia', 'amd'), ('NO_BINARY', 'NoBinaryForGpu')),
+    ('compile-fails', KERNEL, ('nvidia', 'amd'), ('does not compile', 'does not build')),
+]
+
+
+class Broken(Emulated):
+    def candidate(self, machine, plugin, *faults):
+        words = [word for fault in faults for word in ('--fault', fault)]
+        done = self.emulate(machine, *words, '--', 'hbf', 'probe', '--json')
+        self.assertIn(done.returncode, (0, 1, 3), done.stderr)
+        return next(one for one in json.loads(done.stdout)['candidates'] if one['name'] == plugin)
+
+    def machines(self):
+        """One of each plugin."""
+        return {plugin: machine for machine, plugin in reversed(MACHINES.items())}
+
+    def test_a_runtime_that_is_broken_is_the_reason_in_probe(self):
+        for fault, expected in PROBE.items():
+            for plugin, machine in self.machines().items():
+                if plugin not in expected:
+                    continue
+                with self.subTest(fault=fault, plugin=plugin):
+                    reason, words = expected[plugin]
+                    found = self.candidate(machine, plugin, fault)
+                    self.assertEqual(found['reason'], reason, found)
+                    self.assertIn(words, found['detail'])
+
+    def test_a_library_that_is_missing(self):
+        for plugin, machine in self.machines().items():
+            if plugin == 'level_zero':
+                continue  # its loader is this machine's
+            with self.subTest(plugin):
+                done = self.emulate(machine, '--', 'env', '-u', 'LD_LIBRARY_PATH', HBF, 'probe', '--json')
+                found = next(one for one in json.loads(done.stdout)['candidates'] if one['name'] == plugin)
+                self.assertEqual(found['reason'], 'driver_absent', found)
+                self.assertIn('remedy', found['detail'])
+
+    def test_a_device_that_is_broken_fails_a_case_for_its_reason(self):
+        for fault, case, plugins, words in WORK:
+            for plugin in plugins:
+                if plugin not in self.machines():
+                    continue
+                with self.subTest(fault=fault, plugin=plugin):
+                    done = self.emulate(self.machines()[plugin], '--fault', fault, '--', 'hbf', 'conformance', '--device',
+                                        plugin, '--no-preflight', '--filter', case, '--json', '-')
+                    self.assertIn(done.returncode, (1, 3, 77), done.stdout[-2000:])
+                    report = json.loads(done.stdout)
+                    said = done.stderr if done.returncode == 77 else ' '.join(
+                        one['reason'] for one in report.get('cases', [])) + report.get('verdict_reason', '') + done.stderr
+                    self.assertTrue([word for word in words if word in said], said)
+
+    def test_peers_that_lie_serve_nobody(self):
+        if 'h100x4' not in MACHINES:
+            self.skipTest('needs peers')
+        honest, lying = self.candidate('h100x4', 'nvidia'), self.candidate('h100x4', 'nvidia', 'peer-lies')
+        names = [[tier['name'] for tier in one['devices'][0]['tiers']] for one in (honest, lying)]
+        self.assertEqual([name for name in names[0] if name.startswith('peer')], ['peer0', 'peer1', 'peer2'])
+        self.assertEqual([name for name in names[1] if name.startswith('peer')], [])
+
+    def test_a_machine_that_lies_about_coherence_is_refused(self):
+        machine = self.machine_of('amd')
+        for chosen, faults in (('mi300x-noncoherent', ()), (machine, ('coherence-lies',))):
+            with self.subTest(chosen):
+                found = self.candidate(chosen, 'amd', *faults)
+                self.assertNotEqual(found['reason'], 'selected')
+                self.assertIn('hipMemRangeGetAttribute says coarse', found['detail'])
+
+
+if __name__ == '__main__':
+    unittest.main(argv=arguments())
