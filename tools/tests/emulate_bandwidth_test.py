@@ -9,7 +9,7 @@ import unittest
 
 from emulated import MACHINES, Emulated, arguments
 
-SMALL = ('--size', '1MiB', '--op-size', '256KiB', '--samples', '2', '--time', '4')
+SMALL = ('--size', '1MiB', '--op-size', '256KiB', '--samples', '2', '--warm-up', '0.01', '--time', '120')
 # A floor that nothing reaches: then every row tells what may hold it back.
 NEVER = {'profile': 'out of reach', 'source': 'this test', 'date': '2026-11-30',
          'floors': [{'src': a, 'dst': b, 'gb_per_s': 1e9} for a in ('hbm', 'hbf') for b in ('hbm', 'hbf')]}
