@@ -64,6 +64,7 @@ void write_all(const RootWriter &out, const model::Profile &profile, bool closed
     out.file("proc/cmdline", host.iommu == "off" ? "\n" : host.iommu == "pt" ? "iommu=pt\n" : "iommu=nopt\n");
     out.folder("sys/kernel/iommu_groups");
     out.folder("sys/bus/pci/devices");
+    out.folder("sys/block");
     for (const char *file : {"proc/sys/kernel/osrelease", "proc/sys/kernel/random/boot_id", "proc/self/limits",
                              "proc/self/status", "proc/sys/vm/overcommit_memory", "proc/sys/vm/swappiness",
                              "proc/sys/kernel/numa_balancing", "proc/sys/kernel/io_uring_disabled",

@@ -49,7 +49,8 @@ void write_device(const RootWriter &out, const model::Profile &profile, size_t i
         const fs::path at = fs::path("sys/bus/pci/devices") / device.pci;
         out.file(at / "vendor", fmt::format("0x{:04x}\n", device.pci_vendor));
         out.file(at / "device", fmt::format("0x{:04x}\n", device.pci_device));
-        out.file(at / "class", device.pci_class + "\n");
+        // What names no class is called a processing accelerator.
+        out.file(at / "class", (device.pci_class.empty() ? "0x120000" : device.pci_class) + "\n");
         out.file(at / "numa_node", fmt::format("{}\n", device.numa));
         if (!device.driver.empty()) out.link(at / "driver", "../../../../bus/pci/drivers/" + device.driver);
         if (const auto link = host_link(profile, index)) write_link(out, at, profile.links[*link]);
