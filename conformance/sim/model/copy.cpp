@@ -5,6 +5,8 @@
 #include <cstring>
 #include <thread>
 
+#include <sys/mman.h>
+
 #include "conformance/sim/model/block.hpp"
 #include "conformance/sim/model/engines.hpp"
 #include "conformance/sim/model/parts.hpp"
@@ -145,6 +147,20 @@ Outcome faulty_copy(Transfer &t) {
     return outcome;
 }
 
+// Zeros over whole pages of a device's memory, which is the machine's own mapping: the pages are given back to the kernel,
+// whose next ones are zeros. Drivers' users zero what they allocate, and it would all be touched for that. Returns how many
+// bytes at `at` are done.
+uint64_t zero_pages(const End &dst, uint64_t at, uint64_t size) {
+    constexpr uint64_t page = 4096, worth = 1 << 20;
+    if (!plain(dst) || dst.block->kind != MemoryKind::device || size < worth) return 0;
+    std::byte *const begin = dst.block->bytes(dst.offset + at);
+    if (reinterpret_cast<uintptr_t>(begin) % page != 0) return 0;
+    const uint64_t whole = size / page * page;
+    if (::madvise(begin, whole, MADV_DONTNEED) != 0) return 0;
+    dst.block->touch();
+    return whole;
+}
+
 } // namespace
 
 Outcome run_copy(Machine &machine, int device, const Operation &operation) {
@@ -178,7 +194,8 @@ Outcome run_fill(Machine &machine, int device, const Operation &operation) {
     const uint64_t part = std::min(piece, size);
     for (uint64_t at = 0; at < part; at += operation.pattern_size)
         std::memcpy(buffer + at, operation.pattern.data(), std::min<uint64_t>(operation.pattern_size, part - at));
-    for (uint64_t at = 0; at < size; at += piece)
+    const bool zeros = std::all_of(buffer, buffer + part, [](std::byte byte) { return byte == std::byte{0}; });
+    for (uint64_t at = zeros && !faults.any() ? zero_pages(dst, 0, size) : 0; at < size; at += piece)
         if (!dst.write(at, buffer, std::min(piece, size - at))) return Outcome::unknown_address;
     if (size != 0 && faults.fires(Fault::stuck, device))
         for (uint64_t at = 1; at < size; at += 256) change(dst, at, std::byte{0x20}, std::byte{0});

@@ -193,5 +193,24 @@ TEST(ModelMemory, WorkInFlightMeetsNoMemoryWhereFreeDoesNotWait) {
     EXPECT_TRUE(is_error(stream.copy(dst, dst, 1)));
 }
 
+// Whole pages of zeros are not written one by one; what is beside them stays as it was.
+TEST(ModelMemory, ZerosOfAnyPlaceAndLength) {
+    auto machine = make();
+    Stream &stream = machine->device(0).default_stream();
+    const uint8_t zero = 0;
+    constexpr uint64_t size = 4 << 20;
+    const std::vector<uint8_t> before = numbered(size);
+    for (const uint64_t from : {0u, 4096u, 3u})
+        for (const uint64_t length : {(2u << 20) + 100u, 1u << 20, (1u << 20) - 1u, 5u}) {
+            const uint64_t at = on_device(*machine, 0, before);
+            EXPECT_EQ(stream.fill(at + from, &zero, 1, length), Outcome::ok);
+            EXPECT_EQ(stream.synchronize(), Outcome::ok);
+            std::vector<uint8_t> wanted = before;
+            std::fill_n(wanted.begin() + static_cast<ptrdiff_t>(from), length, 0);
+            EXPECT_TRUE(held(*machine, at, size) == wanted) << from << " " << length;
+            machine->memory().free(at);
+        }
+}
+
 } // namespace
 } // namespace hbf::model::test
