@@ -150,6 +150,10 @@ if [[ -z $device ]]; then
     # The plugins that serve, in their order: a line each with name and version, then their devices.
     device=$("$hbf" probe 2>/dev/null |
         awk '/^[a-z][a-z0-9_-]* [0-9]/ { plugin = $1 } /^  [^ ]/ && plugin != "" && plugin != "host" { print $1; exit }')
+    if [[ -z $device ]] && grep -Eq '"reason": *"probe_(timeout|crashed|failed)"' "$work/probe.json"; then
+        say 'a plugin did not answer, so whether there is an accelerator is not known: see "hbf probe --explain"'
+        finish 3
+    fi
     if [[ -z $device ]]; then
         say 'no accelerator that hbf can use: see "hbf probe --explain"'
         finish 77

@@ -25,7 +25,7 @@ class DeviceCheck(Emulated):
         return report
 
     def test_the_document_has_every_step(self):
-        for machine in MACHINES if WHOLE else list(MACHINES)[:1]:
+        for machine in MACHINES if WHOLE else list(MACHINES)[-1:]:
             with self.subTest(machine):
                 seconds = 225 if WHOLE else 20
                 report = self.check(machine, '--seconds', str(seconds))
