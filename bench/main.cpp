@@ -45,6 +45,7 @@ int run_table(const Options &options) {
     bench::nvidia_rows(settings, rows);
 #endif
     bench::storage_rows(settings, *system, rows);
+    bench::cold_rows(settings, rows);
     clear_progress();
     if (rows.empty()) {
         print_error("speed: no row is named like that");

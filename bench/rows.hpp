@@ -22,5 +22,6 @@ void submit_rows(const Settings &settings, System &system, std::vector<Row> &row
 void opencl_rows(const Settings &settings, std::vector<Row> &rows); // where the plugin is built
 void nvidia_rows(const Settings &settings, std::vector<Row> &rows); // likewise, over the emulated driver
 void storage_rows(const Settings &settings, System &system, std::vector<Row> &rows);
+void cold_rows(const Settings &settings, std::vector<Row> &rows);
 
 } // namespace hbf::bench

@@ -2,18 +2,12 @@
 // Random reads of the storage tier into the DRAM tier, beside fio on the same file: io_uring, O_DIRECT, queue depth 16.
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
+#include "bench/fio.hpp"
 #include "bench/rows.hpp"
 #include "conformance/measure/clock.hpp"
 #include "hbf/system.hpp"
@@ -22,7 +16,6 @@
 namespace hbf::bench {
 namespace {
 
-namespace fs = std::filesystem;
 using measure::Clock;
 using measure::seconds_between;
 
@@ -31,34 +24,6 @@ constexpr size_t depth = 16;
 constexpr double try_seconds = 1;
 constexpr const char *region_name = "bench";
 constexpr kernels::PatternKey key{77, 1, false};
-
-template <class T>
-T must(Result<T> result) {
-    if (!result) throw std::runtime_error(result.error().message);
-    return std::move(*result);
-}
-void must(Result<> result) {
-    if (!result) throw std::runtime_error(result.error().message);
-}
-
-class Folder {
-public:
-    explicit Folder(const std::string &where) {
-        path_ = (fs::absolute(where.empty() ? "." : where) / "hbf-bench-XXXXXX").string();
-        if (!::mkdtemp(path_.data()))
-            throw std::runtime_error(fmt::format("cannot create {}: {}", path_, std::strerror(errno)));
-    }
-    ~Folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    Folder(const Folder &) = delete;
-    Folder &operator=(const Folder &) = delete;
-    const std::string &path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 uint32_t tier_of(Device &device, TierKind kind) {
     const auto tiers = device.tiers();
@@ -131,27 +96,10 @@ private:
     std::mt19937_64 random_{4711};
 };
 
-// With large pages, as the DRAM tier has them: with 4 KiB pages fio is half as fast at 1 MiB, which is no measure of us.
-double fio(const std::string &path, uint64_t size) {
-    const std::string command =
-        fmt::format("GLIBC_TUNABLES=glibc.malloc.hugetlb=1 fio --name=read --filename={}/{} --readonly --ioengine=io_uring "
-                    "--direct=1 --rw=randread --bs={} --iodepth={} --size={} "
-                    "--norandommap --randrepeat=0 --time_based --runtime={} --gtod_reduce=1 --output-format=terse "
-                    "--terse-version=3 2>&1",
-                    path, region_name, size, depth, file_size, try_seconds);
-    std::FILE *pipe = ::popen(command.c_str(), "r");
-    if (!pipe) throw std::runtime_error(fmt::format("cannot run fio: {}", std::strerror(errno)));
-    std::string output;
-    char chunk[512];
-    while (size_t got = std::fread(chunk, 1, sizeof chunk, pipe)) output.append(chunk, got);
-    const int status = ::pclose(pipe);
-    // "3;fio-3.33;read;0;ERROR;KIB;KIB_PER_SECOND;IOPS;..."
-    std::vector<std::string> fields;
-    std::istringstream in(output);
-    for (std::string field; std::getline(in, field, ';');) fields.push_back(field);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || fields.size() < 8 || fields[4] != "0")
-        throw std::runtime_error(fmt::format("fio failed: {}", output.substr(0, 300)));
-    return std::stod(fields[6]) * 1024 * 1e-9;
+double fio_reads(const std::string &path, uint64_t size) {
+    return fio(fmt::format("--filename={}/{} --readonly --rw=randread --bs={} --iodepth={} --size={} --norandommap "
+                           "--randrepeat=0 --time_based --runtime={}",
+                           path, region_name, size, depth, file_size, try_seconds));
 }
 
 } // namespace
@@ -166,7 +114,7 @@ void storage_rows(const Settings &settings, System &system, std::vector<Row> &ro
                         Shape{"storage, random reads of 1 MiB, queue depth 16", 1 << 20}})
         if (settings.wants(shape.name)) wanted.push_back(shape);
     if (wanted.empty()) return;
-    if (std::system("command -v fio > /dev/null 2>&1") != 0) {
+    if (!have_fio()) {
         for (const Shape &shape : wanted)
             rows.push_back({shape.name, "GB/s", "fio", Bar::ratio_at_least, 0.95, {}, {}, "fio is not installed", {}});
         return;
@@ -181,8 +129,8 @@ void storage_rows(const Settings &settings, System &system, std::vector<Row> &ro
     for (const Shape &shape : wanted) {
         settings.tell(shape.name);
         Row row{shape.name, "GB/s", "fio (io_uring, O_DIRECT, large pages)", Bar::ratio_at_least, 0.95, {}, {}, {}, {}};
-        auto figures =
-            interleave(settings, {[&] { return reads.run(shape.size); }, [&] { return fio(folder.path(), shape.size); }});
+        auto figures = interleave(
+            settings, {[&] { return reads.run(shape.size); }, [&] { return fio_reads(folder.path(), shape.size); }});
         row.ours = figures[0];
         row.theirs = figures[1];
         if (storage.degraded) row.notes.push_back("the storage tier is not at its best here: " + storage.detail);
