@@ -107,9 +107,9 @@ TEST(EveryCommand, DocumentsItsExitCodesInOnePlace) {
     });
 }
 
-// Reports have a form for programs; what makes text for another program has none.
+// Reports have a form for programs; what makes text for another program, or runs one, has none.
 TEST(EveryCommand, SpeaksJsonUnlessItPrintsAFile) {
-    const std::vector<std::string> files = {"hbf completion", "hbf conformance statement"};
+    const std::vector<std::string> files = {"hbf completion", "hbf conformance statement", "hbf emulate"};
     each([&](const CommandPath &path, const Command &command) {
         if (!command.run || std::find(files.begin(), files.end(), joined(path)) != files.end()) return;
         const bool json = std::any_of(command.options.begin(), command.options.end(),

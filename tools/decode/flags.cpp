@@ -47,7 +47,8 @@ Exit exit_of(Code code) {
 
 std::vector<Option> options_of(Flags &flags) {
     return {
-        {"--context", &flags.context, "TOKENS", "K is 1024 (default: 128K; 512 MiB a layer)"},
+        {"--context", &flags.context, "TOKENS",
+         "K is 1024; 128K takes 512 MiB a layer (default: 128K, where memory is short 16K)"},
         {"--hbm", &flags.hbm, "SHARE", "of the KV memory that may be in HBM (default: 20%)"},
         {"--layers", Number{&flags.layers, 1, 128}, "N", "that run one after the other (default: 1)"},
         {"--steps", Number{&flags.steps, 1, 10000}, "N", "tokens to decode (default: 10)"},
@@ -64,7 +65,7 @@ std::optional<Outcome> run(const std::string &command, const Flags &flags, Optio
         exit = static_cast<int>(how);
         return std::nullopt;
     };
-    const auto context = tokens_of(flags.context);
+    const auto context = tokens_of(flags.context.empty() ? "128K" : flags.context);
     if (!context)
         return refuse(Exit::usage, fmt::format("--context '{}': tokens, such as 131072 or 128K, up to 16M", flags.context));
     const auto share = share_of(flags.hbm);

@@ -12,7 +12,7 @@
 namespace hbf::tools::decode {
 
 struct Flags {
-    std::string context = "128K", hbm = "20%", device;
+    std::string context, hbm = "20%", device; // context "": as much as there is memory for
     uint64_t layers = 1, steps = 10, block = 64, seed = 1;
 };
 

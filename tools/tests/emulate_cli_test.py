@@ -125,7 +125,7 @@ class Suites(Emulated):
                 here = subprocess.run([HBF, 'probe', '--explain', '--json'], env=self.env, text=True, capture_output=True,
                                       check=False, timeout=300)
                 shipped = [one for one in json.loads(here.stdout)['candidates'] if one['name'] == plugin]
-                with open(shipped[0]['plugin_file'], 'rb') as file:
+                with open(shipped[0]['library'], 'rb') as file:
                     self.assertEqual(report['plugin']['sha256'], hashlib.sha256(file.read()).hexdigest())
 
     def test_a_fault_is_found(self):

@@ -45,7 +45,7 @@ PROBE = {
 if os.geteuid() != 0:  # nothing stops root from opening a file: then the runtime's own word is all there is
     PROBE['init-permission'] |= {plugin: ('permission_denied', 'remedy') for plugin in ('nvidia', 'amd')}
 else:
-    PROBE['init-permission'] |= {'nvidia': ('no_device', 'CUDA_ERROR_OPERATING_SYSTEM'),
+    PROBE['init-permission'] |= {'nvidia': ('permission_denied', 'CUDA_ERROR_OPERATING_SYSTEM'),
                                  'amd': ('no_device', 'hipErrorNoDevice')}
 
 # What is wrong only when work is done: fault, cases, plugins, words of the reason. The device may as well be refused when it

@@ -45,7 +45,7 @@ def every_command():
     for name in listed(run('help')):
         out.append([name])
         text = run(name, '--help')
-        if 'COMMAND' in text.split('\n\n')[0]:
+        if '\nCommands:' in text:  # not the command that `hbf emulate` runs
             out += [[name, child] for child in listed('Commands:' + text.split('\nCommands:')[1].split('\n\n')[0])]
     return out
 

@@ -75,7 +75,7 @@ TEST_P(ColdPower, CommittedGranulesStayAndNothingElseComesUp) {
     uint64_t generation = 0;
     uint64_t torn = 0, committed = 0;
     const int cuts = rounds("HBF_CUTS", 40);
-    for (int cut = 0; cut < cuts; ++cut) {
+    for (int cut = 0; cut < cuts || (torn == 0 && cut < 50 * cuts); ++cut) { // until one met a batch half written
         SCOPED_TRACE("seed " + std::to_string(seed()) + ", cut " + std::to_string(cut));
         Disk disk;
         LogOptions options = options_for(scratch, narrow ? 4 : 24);
