@@ -16,8 +16,7 @@ void store(Guarded<Value> &row, const Value &value) noexcept {
     std::memcpy(words, &value, sizeof value);
     const uint32_t sequence = row.sequence.load(std::memory_order_relaxed);
     row.sequence.store(sequence + 1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
-    for (size_t i = 0; i < std::size(words); ++i) row.words[i].store(words[i], std::memory_order_relaxed);
+    for (size_t i = 0; i < std::size(words); ++i) row.words[i].store(words[i], std::memory_order_release); // after it
     row.sequence.store(sequence + 2, std::memory_order_release);
 }
 
@@ -29,8 +28,7 @@ std::optional<Value> load(const Guarded<Value> &row) noexcept {
         const uint32_t before = row.sequence.load(std::memory_order_acquire);
         if (before % 2 != 0) continue;
         uint32_t words[sizeof(Value) / 4];
-        for (size_t k = 0; k < std::size(words); ++k) words[k] = row.words[k].load(std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_acquire);
+        for (size_t k = 0; k < std::size(words); ++k) words[k] = row.words[k].load(std::memory_order_acquire); // before it
         if (row.sequence.load(std::memory_order_relaxed) != before) continue;
         Value value;
         std::memcpy(static_cast<void *>(&value), words, sizeof value);

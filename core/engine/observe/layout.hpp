@@ -69,9 +69,9 @@ struct BlockValue {     // 12 bytes, for there is one of every block
 static_assert(sizeof(BlockValue) == 12 && static_cast<unsigned>(Reason::count) <= 16);
 enum BlockFlag : uint8_t { block_pinned = 1, block_moving = 2, block_shared = 4, block_filling = 8 };
 
-struct EventValue {                    // 32 bytes: a move
+struct EventValue {                   // 32 bytes: a move
     uint32_t block = 0, granules = 0; // granules
-    uint8_t from = 0, to = 0;          // tiers
+    uint8_t from = 0, to = 0;         // tiers
     Reason reason = Reason::none;
     Outcome outcome = Outcome::done;
     uint32_t reserved = 0;

@@ -76,8 +76,11 @@ hbf::Result<std::unique_ptr<Page>> Page::create(const Options &options) {
         to.emulated = from.emulated ? 1 : 0;
         to.present = from.present ? 1 : 0;
     }
-    std::atomic_thread_fence(std::memory_order_release);
-    std::memcpy(header->magic, page_magic, sizeof page_magic); // last: before it, this is no page
+    // Last: before it, this is no page.
+    static_assert(offsetof(Header, magic) == 0 && sizeof(Header::magic) == sizeof(Word));
+    uint64_t magic = 0;
+    std::memcpy(&magic, page_magic, sizeof magic);
+    reinterpret_cast<Word *>(header->magic)->store(magic, std::memory_order_release);
     return std::unique_ptr<Page>(new Page(header, fd));
 }
 
