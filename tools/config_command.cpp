@@ -209,7 +209,7 @@ Command path_command(const Shared &flags) {
 Command check_command(const Shared &flags) {
     Command command = child("check", "check one file without using it",
                             "  hbf config check my.toml          unknown keys and wrong types, with their lines\n"
-                            "  hbf config check h3.toml          settings of the KV cache: a file of this name, also my-h3.toml\n"
+                            "  hbf config check h3.toml          settings of the KV cache: by its name, also my-h3.toml\n"
                             "  hbf config check my.toml --json   the same for programs\n");
     command.options = {{"FILE", &flags->file, "FILE", "configuration file (TOML)", true}, json_option(flags)};
     command.exits = {

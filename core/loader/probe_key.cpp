@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 
 // A name ending in * is a prefix.
 constexpr std::array common_variables = {
-    "PATH",         "HOME",        "USER",  "LOGNAME",         "LANG",         "LC_*",
-    "TZ",           "TMPDIR",      "XDG_*", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS",
+    "PATH",         "HOME",         "USER",         "LOGNAME",         "LANG",         "LC_*",
+    "TZ",           "TMPDIR",       "XDG_*",        "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS",
     "TSAN_OPTIONS", "LSAN_OPTIONS", "HBF_EMULATE_*"};
 
 void add_variable(const std::string &pattern, std::vector<std::string> &out) {

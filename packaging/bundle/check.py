@@ -5,7 +5,8 @@
   check.py [--glibc VERSION] [--built-in FOLDER]... TREE
 
 Each program and library in TREE needs only glibc and what lies in TREE, and finds that by paths relative to itself; no
-symbol is newer than glibc VERSION; a plugin exports its entry symbol alone, all others nothing but namespace hbf and hbf_kv_*; no file
+symbol is newer than glibc VERSION; a plugin exports its entry symbol alone, all others nothing but
+namespace hbf and hbf_kv_*; no file
 names a folder it was built in; no link leads out of TREE. Exit code: 0 so it is, 1 it is not, 2 wrong usage.
 """
 

@@ -58,7 +58,7 @@ class Replay(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         row, = json.loads(done.stdout)['traces'][0]['rows']
         result = row['result']
-        self.assertAlmostEqual(result['down_bytes'] / 512 / 3993, result['down_blocks_per_request'], delta=1)  # the last of a request may be short
+        self.assertAlmostEqual(result['down_bytes'] / 512 / 3993, result['down_blocks_per_request'], delta=1)
         self.assertGreater(result['usable_tokens'], result['upper_tokens'])
 
     def test_text_plot_and_file(self):

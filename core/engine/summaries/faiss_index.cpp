@@ -19,7 +19,7 @@
 namespace hbf::kv::summaries {
 namespace {
 
-using idx_t = int64_t; // as faiss has it, under changing names
+using idx_t = int64_t;                // as faiss has it, under changing names
 constexpr int links = 16;             // of HNSW: neighbours of a node
 constexpr size_t code_bytes = 12;     // of IVF-PQ, a block: 12 MB a million
 constexpr size_t points_of_list = 64; // on average: FAISS wants at least 39 to train one
@@ -28,7 +28,8 @@ constexpr size_t points_of_list = 64; // on average: FAISS wants at least 39 to 
 // one, and what is found under an old one is passed over.
 class FaissIndex : public SummaryIndex {
 public:
-    FaissIndex(uint32_t dimension, IndexKind wanted) : dimension_(dimension), wanted_(wanted), few_(std::make_unique<FlatIndex>(dimension)) {}
+    FaissIndex(uint32_t dimension, IndexKind wanted)
+        : dimension_(dimension), wanted_(wanted), few_(std::make_unique<FlatIndex>(dimension)) {}
 
     Result<> add(BlockId block, std::span<const float> summary) override {
         if (auto is = check_summary(summary, dimension_); !is) return is;
