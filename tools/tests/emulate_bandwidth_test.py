@@ -23,12 +23,16 @@ class Bandwidth(Emulated):
             with open(file, 'w', encoding='ascii') as out:
                 json.dump(floors, out)
             arguments = (*arguments, '--profile', file)
-        done = self.emulate(machine, *words, '--', 'hbf', 'bandwidth', '--json', *SMALL, *arguments)
-        rows = json.loads(done.stdout)['rows'] if done.stdout else []
-        # Beside other tests the plain copies of a run may wait for a CPU; then what took no time here seems too fast.
-        failed = [row for row in rows if row['status'] == 'fail']
-        starved = code == 0 and failed and all('impossible figure' in row['reason'] for row in failed)
-        self.assertTrue(done.returncode == code or (starved and done.returncode == 1), done.stdout[-2000:] + done.stderr)
+        # Beside other tests the plain copies of a run may wait for a CPU, and what took no time here then seems too fast:
+        # measured again. What is wrong with a machine is wrong each time.
+        for _ in range(5):
+            done = self.emulate(machine, *words, '--', 'hbf', 'bandwidth', '--json', *SMALL, *arguments)
+            rows = json.loads(done.stdout)['rows'] if done.stdout else []
+            failed = [row for row in rows if row['status'] == 'fail']
+            starved = failed and all('impossible figure' in row['reason'] for row in failed)
+            if done.returncode == code or not starved:
+                break
+        self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr)
         return rows
 
     def device_of(self, machine, plugin, index):
