@@ -14,6 +14,7 @@
 
 #include "core/engine/blocks/block_table.hpp"
 #include "core/engine/blocks/id_table.hpp"
+#include "core/engine/blocks/process.hpp"
 #include "core/engine/identity/identity.hpp"
 #include "core/engine/migration/copier.hpp"
 #include "core/engine/migration/transfers.hpp"
@@ -37,6 +38,7 @@ class CacheCore : public std::enable_shared_from_this<CacheCore> {
 public:
     using Clock = std::chrono::steady_clock;
 
+    // In a child of fork() it is left alone at its end: its locks may be held, and its threads are not there to be joined.
     static Result<std::shared_ptr<CacheCore>> make(const CacheOptions &options);
     explicit CacheCore(const CacheOptions &options);
     ~CacheCore();
@@ -45,6 +47,7 @@ public:
 
     // A lane is a layer's group of heads: lane = layer * groups + group.
     const Model &model() const { return model_; }
+    uint64_t process() const { return process_; } // that opened it
     uint32_t lanes() const { return model_.layers * model_.head_groups; }
     kernels::device::kv_shape shape(uint32_t capacity) const; // of a block of one lane
     uint64_t block_bytes(uint32_t capacity) const { return kernels::device::kv_block_size(shape(capacity)); }
@@ -183,6 +186,7 @@ private:
     uint32_t longest_granules() const { return granules_of(block_bytes(256)); }
     static uint32_t granules_of(uint64_t bytes) { return static_cast<uint32_t>((bytes + granule_size - 1) / granule_size); }
 
+    const uint64_t process_ = this_process();
     Model model_;
     const Settings settings_;
     const std::chrono::milliseconds deadline_;
@@ -205,7 +209,8 @@ private:
     std::atomic<uint32_t> clock_{0};
 
     std::mutex workers_mutex_;
-    std::vector<std::unique_ptr<Worker>> workers_;
+    std::vector<std::unique_ptr<Worker>> workers_; // with room for all that there are
+    size_t worker_count_ = 0;
     std::unique_ptr<Transfers> transfers_; // last: its thread uses all of this
 };
 

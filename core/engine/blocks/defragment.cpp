@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/engine/blocks/cache_core.hpp"
+#include "core/engine/undo.hpp"
 
 namespace hbf::kv {
 
@@ -47,33 +48,32 @@ Result<bool> CacheCore::move_down(BlockId block, TierPool &mine, uint64_t from) 
     Lock lock(mutex_);
     BlockRecord *const record = table_.find(block);
     if (record == nullptr || !record->sealed || record->moving || place_of(*record).tier() != mine.tier) return false;
-    record->moving = true;
-    auto run = mine.allocate(record->granules);
     const auto until = deadline();
     const uint64_t began = observe::now_ns();
-    Result<bool> outcome = false;
-    if (run && *run < from) {
-        if (auto done = transfer(lock, *worker, block, mine, *run, until); done) {
-            publish(block, BlockPlace(0, mine.tier, *run), false);
-            show_move(block, mine.tier, mine.tier, observe::Reason::compacted, {}, true, began);
-            outcome = true;
-        } else {
+    {
+        record->moving = true;
+        const Undo over([&] {
+            if (!lock.owns_lock()) lock.lock();
+            finish_move(block);
+        });
+        auto run = mine.allocate(record->granules);
+        if (!run) return false;
+        Undo unused([&] { (*worker).copier.free_when_finished(mine, *run, record->granules); });
+        if (*run >= from) return false;
+        if (auto done = transfer(lock, *worker, block, mine, *run, until); !done) {
             ++counts_.failed_transfers;
-            TierPool *const pool = &mine;
-            (*worker).copier.when_finished(
-                [pool, first = *run, granules = record->granules] { pool->free(first, granules); });
-            outcome = tl::unexpected(std::move(done.error()));
+            return tl::unexpected(std::move(done.error()));
         }
-    } else if (run) {
-        mine.free(*run, record->granules);
+        unused.keep();
+        publish(block, BlockPlace(0, mine.tier, *run), false);
+        show_move(block, mine.tier, mine.tier, observe::Reason::compacted, {}, true, began);
     }
-    finish_move(block);
     lock.unlock();
-    while (outcome && *outcome && mine.waiting() > 0 && Clock::now() < until) { // its old place is a hole only then
+    while (mine.waiting() > 0 && Clock::now() < until) { // its old place is a hole only then
         mine.collect(epochs_);
         std::this_thread::yield();
     }
-    return outcome;
+    return true;
 }
 
 } // namespace hbf::kv

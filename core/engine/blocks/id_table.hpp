@@ -12,10 +12,16 @@ namespace hbf::kv {
 
 class IdTable {
 public:
+    // So that the next insert() cannot fail. bad_alloc, and then nothing has changed.
+    template <class HashOf>
+    void make_room(const HashOf &hash_of) {
+        if ((filled_ + 1) * 4 > slots_.size() * 3) grow(hash_of);
+    }
+
     // `hash_of(block)` for every block in the table must not change while it is there.
     template <class HashOf>
     void insert(BlockId block, const HashOf &hash_of) {
-        if ((filled_ + 1) * 4 > slots_.size() * 3) grow(hash_of);
+        make_room(hash_of);
         place(block, hash_of(block));
         ++size_;
     }

@@ -7,6 +7,7 @@
 
 #include "core/engine/blocks/cache_core.hpp"
 #include "core/engine/trace/trace.hpp"
+#include "core/engine/undo.hpp"
 #include "kernels/host/crc32c.hpp"
 
 namespace hbf::kv {
@@ -16,14 +17,14 @@ Result<BlockId> CacheCore::new_block(uint32_t lane, uint32_t first, uint32_t cap
     const uint32_t granules = granules_of(bytes);
     auto run = allocate(cpu_->tier, granules, deadline());
     if (!run) return tl::unexpected(run.error());
+    Undo unused([&] { cpu_->free(*run, granules); });
     const Spot spot = cpu_->at(*run);
     std::memset(spot.address + bytes, 0, granules * granule_size - bytes); // is checksummed with the block
     const std::lock_guard lock(mutex_);
     const BlockId block = table_.take();
-    if (block == no_block) {
-        cpu_->free(*run, granules);
+    if (block == no_block)
         return fail(Code::exhausted, fmt::format("{} blocks are all that a cache may have", table_.size()));
-    }
+    unused.keep();
     BlockRecord &record = table_[block];
     record.references = 1;
     record.first = first;
@@ -53,12 +54,11 @@ Result<BlockId> CacheCore::copy_of(Worker &worker, BlockId block, uint16_t token
     const BlockRecord &old = table_[block];
     auto made = new_block(uint32_t{old.layer} * model_.head_groups + old.group, old.first, old.capacity);
     if (!made) return made;
+    Undo unused([&] { release(*made); });
     auto copied = with_bytes(worker, block,
                              [&](const std::byte *bytes) { std::memcpy(memory(*made), bytes, block_bytes(old.capacity)); });
-    if (!copied) {
-        release(*made);
-        return tl::unexpected(std::move(copied.error()));
-    }
+    if (!copied) return tl::unexpected(std::move(copied.error()));
+    unused.keep();
     table_[*made].tokens.store(tokens, std::memory_order_relaxed);
     return made;
 }
@@ -139,6 +139,8 @@ BlockId CacheCore::find_content(BlockId like) const {
 
 void CacheCore::add_to_indexes(BlockId block) {
     BlockRecord &record = table_[block];
+    by_identity_.make_room(identity_hash());
+    by_content_.make_room(content_hash());
     by_identity_.insert(block, identity_hash());
     if (record.same_as == no_block) by_content_.insert(block, content_hash());
     record.indexed = true;
@@ -155,11 +157,14 @@ void CacheCore::unindex(BlockId block) {
 // `one` is the caller's and being filled; both stay held by the caller.
 bool CacheCore::same_bytes(Lock &lock, Worker &worker, BlockId one, BlockId other) {
     lock.unlock();
+    const Undo again([&] { lock.lock(); });
     bool same = false;
     const uint64_t bytes = block_bytes(table_[one].capacity);
-    (void)with_bytes(worker, other, [&](const std::byte *theirs) { same = std::memcmp(memory(one), theirs, bytes) == 0; });
-    lock.lock();
-    return same; // what cannot be read is not the same
+    (void)guarded([&] { // what cannot be read, for whatever reason, is not the same
+        return with_bytes(worker, other,
+                          [&](const std::byte *theirs) { same = std::memcmp(memory(one), theirs, bytes) == 0; });
+    });
+    return same;
 }
 
 BlockId CacheCore::seal(Worker &worker, BlockId block, const Identity &identity) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/engine/blocks/cache_core.hpp"
+#include "core/engine/undo.hpp"
 
 namespace hbf::kv {
 
@@ -23,13 +24,16 @@ Result<> CacheCore::migrate(BlockId block, Tier to, Clock::time_point deadline, 
     if (record->moving) return fail(Code::busy, fmt::format("block {} is being moved", block));
     if (place_of(*record).tier() == to) return {};
     record->moving = true;
+    const Undo over([&] {
+        if (!lock.owns_lock()) lock.lock();
+        finish_move(block);
+    });
     const Tier from = place_of(*record).tier();
     const uint64_t began = observe::now_ns();
     bool copied = true;
     auto outcome = carry(lock, *worker, block, to, deadline, copied);
     record->moving = false;
     show_move(block, from, to, why, outcome, copied, began);
-    finish_move(block);
     return outcome;
 }
 
@@ -83,14 +87,14 @@ Result<> CacheCore::carry(Lock &lock, Worker &worker, BlockId block, Tier to, Cl
     auto run = allocate(to, record.granules, deadline);
     lock.lock();
     if (!run) return tl::unexpected(std::move(run.error()));
+    Undo unused([&] { worker.copier.free_when_finished(target, *run, record.granules); });
     auto done = transfer(lock, worker, block, target, *run, deadline);
     if (!done) {
         ++counts_.failed_transfers;
         if (done.error().code == Code::timeout) ++counts_.expired_transfers;
-        TierPool *const pool = &target;
-        worker.copier.when_finished([pool, first = *run, granules = record.granules] { pool->free(first, granules); });
         return done;
     }
+    unused.keep();
     publish(block, BlockPlace(0, to, *run), true);
     return {};
 }

@@ -46,7 +46,9 @@ CacheCore::~CacheCore() {
 }
 
 Result<std::shared_ptr<CacheCore>> CacheCore::make(const CacheOptions &options) {
-    auto core = std::make_shared<CacheCore>(options);
+    const std::shared_ptr<CacheCore> core(new CacheCore(options), [](CacheCore *its) {
+        if (its->process() == this_process()) delete its;
+    });
     if (auto fine = check_settings(options.settings); !fine) return tl::unexpected(fine.error());
     if (auto fine = check_model(options.model, core->shape(largest_block)); !fine) return tl::unexpected(fine.error());
     if (options.deadline.count() <= 0) return fail(Code::invalid, "deadline: it must be longer than 0 ms");
@@ -106,7 +108,7 @@ Result<> CacheCore::open(const CacheOptions &options) {
     transfers_ = std::make_unique<Transfers>(
         [this](const Transfers::Transfer &transfer) {
             const auto why = transfer.load ? observe::Reason::asked : observe::Reason::room;
-            return migrate(transfer.block, transfer.to, transfer.deadline, why).has_value();
+            return guarded([&] { return migrate(transfer.block, transfer.to, transfer.deadline, why); }).has_value();
         },
         64);
     if (background_) transfers_->start();
@@ -121,6 +123,7 @@ std::unique_ptr<Worker> CacheCore::borrow() {
             workers_.pop_back();
             return worker;
         }
+        workers_.reserve(++worker_count_); // giving back never fails
     }
     return std::make_unique<Worker>(*cpu_, uint64_t{longest_granules()} * granule_size, epochs_);
 }

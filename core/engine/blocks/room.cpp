@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/engine/blocks/cache_core.hpp"
+#include "core/engine/undo.hpp"
 
 namespace hbf::kv {
 
@@ -125,6 +126,7 @@ Result<> CacheCore::set_budget(Tier tier, uint64_t bytes) {
         return fail(Code::invalid, fmt::format("a budget of {} bytes for {}; tier {} has {}", bytes, to_string(tier),
                                                facts->name, facts->capacity));
     mine.set_budget(bytes);
+    Undo as_before([&] { mine.set_budget(before); });
     const auto until = deadline();
     for (uint32_t failures = 0; mine.used() > mine.budget();) {
         mine.collect(epochs_);
@@ -143,7 +145,6 @@ Result<> CacheCore::set_budget(Tier tier, uint64_t bytes) {
         } else if (mine.waiting() == 0 || Clock::now() >= until) {
             if (mine.used() <= mine.budget()) break;
             const uint64_t used = mine.used() * granule_size;
-            mine.set_budget(before);
             return fail(Code::exhausted, fmt::format("{} bytes of {} are in use and no colder tier takes them: the budget "
                                                      "stays {}",
                                                      used, to_string(tier), before));
@@ -151,6 +152,7 @@ Result<> CacheCore::set_budget(Tier tier, uint64_t bytes) {
             std::this_thread::yield();
         }
     }
+    as_before.keep();
     const std::lock_guard lock(mutex_); // who looks for victims sees no slab go
     mine.trim();
     return {};

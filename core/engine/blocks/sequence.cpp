@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/engine/blocks/sequence_core.hpp"
+#include "core/engine/undo.hpp"
 
 namespace hbf::kv {
 
@@ -16,6 +17,7 @@ SequenceCore::SequenceCore(std::shared_ptr<CacheCore> cache, std::string_view te
 }
 
 SequenceCore::~SequenceCore() {
+    if (process() != this_process()) return; // the blocks are the parent's
     for (Lane &lane : lanes_) cut(lane, 0);
     cache_->count_sequence(-1);
 }
@@ -58,18 +60,19 @@ Result<> SequenceCore::put(uint32_t layer, std::span<const std::byte> keys, std:
         return fail(Code::invalid, fmt::format("{} and {} bytes of keys and values; {} rows of {} are {}", keys.size(),
                                                values.size(), count, cache_->row_bytes(), bytes));
     const CacheCore::Lease worker(*cache_);
+    Undo as_before([&] {
+        for (Lane &mine : lanes_of(layer)) cut(mine, committed_);
+    });
     for (uint32_t group = 0; group < cache_->model().head_groups; ++group) {
         const uint32_t lane = layer * cache_->model().head_groups + group;
-        if (auto done = put_lane(*worker, lane, keys.data(), values.data(), count); !done) {
-            for (Lane &mine : lanes_of(layer)) cut(mine, committed_);
-            return done;
-        }
+        if (auto done = put_lane(*worker, lane, keys.data(), values.data(), count); !done) return done;
     }
+    as_before.keep();
     put_[layer] = true;
     if (std::find(put_.begin(), put_.end(), false) == put_.end()) {
         committed_ = tokens_.size();
         put_.assign(put_.size(), false);
-        cache_->balance();
+        (void)guarded([&]() -> Result<> { return cache_->balance(), Result<>(); }); // without memory: the next time
     }
     return {};
 }
@@ -90,6 +93,7 @@ Result<uint32_t> SequenceCore::room(Worker &worker, uint32_t number) {
             return capacity - used;
         }
     }
+    make_room(lane.entries);
     const uint32_t capacity = cache_->next_capacity(number, true);
     auto made = cache_->new_block(number, static_cast<uint32_t>(lane.tokens), capacity);
     if (!made) return tl::unexpected(std::move(made.error()));
@@ -148,6 +152,7 @@ uint64_t SequenceCore::adopt_lane(uint32_t number, std::span<const uint32_t> pro
         for (const uint32_t size : sizes) {
             if (lane.tokens + size > prompt.size()) continue;
             const Identity identity = identities_.of(parent, prompt.subspan(lane.tokens, size));
+            make_room(lane.entries);
             const BlockId block = cache_->find(identity);
             if (block == no_block) {
                 missing = identity; // of the smallest size, in the end

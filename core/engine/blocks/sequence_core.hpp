@@ -27,6 +27,7 @@ public:
     Result<> truncate(uint64_t tokens);
     Result<uint64_t> move_to(Tier tier);
 
+    uint64_t process() const { return cache_->process(); }
     uint64_t tokens() const { return committed_; }
     uint64_t reused() const { return reused_; }
     std::vector<BlockId> blocks(uint32_t layer, uint32_t group) const;

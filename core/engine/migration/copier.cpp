@@ -7,6 +7,7 @@
 
 #include "core/engine/migration/copy_verified.hpp"
 #include "core/engine/trace/trace.hpp"
+#include "core/engine/undo.hpp"
 
 namespace hbf::kv {
 namespace {
@@ -30,7 +31,7 @@ Copier::~Copier() {
 // Waits for what is in flight; then nothing is held any more.
 void Copier::end(Lane &lane) {
     lane.queue = Queue();
-    for (Lane::Held &held : lane.held) held.free();
+    for (const Lane::Held &held : lane.held) held.pool->free(held.first, held.granules);
     lane.held.clear();
 }
 
@@ -38,6 +39,7 @@ Result<Copier::Lane *> Copier::lane(Device &device, bool with_staging) {
     auto found = lanes_.find(device.number());
     if (found == lanes_.end()) found = lanes_.emplace(device.number(), Lane{device, {}, {}, {}}).first;
     Lane &lane = found->second;
+    make_room(lane.held);
     if (lane.queue.id() == 0) {
         auto queue = device.create_queue({8, 8});
         if (!queue) return tl::unexpected(queue.error());
@@ -120,19 +122,19 @@ Result<const std::byte *> Copier::fetch(TierPool &from, const Spot &src, uint64_
     return data;
 }
 
-void Copier::when_finished(std::function<void()> free) {
-    if (last_ == nullptr) return free();
-    last_->held.push_back({last_value_, std::move(free)});
+void Copier::free_when_finished(TierPool &pool, uint64_t first, uint32_t granules) noexcept {
+    if (last_ == nullptr) return pool.free(first, granules);
+    last_->held.push_back({last_value_, &pool, first, granules});
     last_ = nullptr;
 }
 
-void Copier::settle() {
+void Copier::settle() noexcept {
     for (auto &[number, lane] : lanes_) {
         if (lane.held.empty()) continue;
         const uint64_t done = lane.queue.completed();
-        std::erase_if(lane.held, [done](Lane::Held &held) {
+        std::erase_if(lane.held, [done](const Lane::Held &held) {
             if (held.value > done) return false;
-            held.free();
+            held.pool->free(held.first, held.granules);
             return true;
         });
     }

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <map>
 #include <vector>
 
@@ -35,11 +34,11 @@ public:
     // The bytes where the CPU can read them, until the next call; held against their checksums.
     Result<const std::byte *> fetch(TierPool &from, const Spot &src, uint64_t bytes, Clock::time_point deadline);
 
-    // After an error: a device may still be writing to the destination of the last transfer. `free` is called when it has
-    // finished: by a later call here, or at the end.
+    // After an error: a device may still be writing to the destination of the last transfer. Its granules are given back to
+    // `pool` when it has finished: now, by a later call here, or at the end.
     bool in_flight() const noexcept { return last_ != nullptr; }
-    void when_finished(std::function<void()> free);
-    void settle(); // calls what may be called
+    void free_when_finished(TierPool &pool, uint64_t first, uint32_t granules) noexcept;
+    void settle() noexcept; // gives back what may be given back
 
 private:
     struct Lane { // of a device
@@ -48,9 +47,11 @@ private:
         RegionInfo staging;
         struct Held {
             uint64_t value;
-            std::function<void()> free;
+            TierPool *pool;
+            uint64_t first;
+            uint32_t granules;
         };
-        std::vector<Held> held;
+        std::vector<Held> held; // with room for one more while a transfer runs
     };
     Result<Lane *> lane(Device &device, bool with_staging);
     Result<> run(Lane &lane, const Batch &batch, Clock::time_point deadline);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -113,8 +114,18 @@ void TierPool::free(uint64_t first, uint32_t granules) noexcept {
     free_locked(first, granules);
 }
 
-void TierPool::retire(uint64_t first, uint32_t granules, uint64_t epoch) {
+// Blocks are let go by destructors too, so nothing may be thrown; less is asked for where a vector would double.
+void TierPool::retire(uint64_t first, uint32_t granules, uint64_t epoch) noexcept {
     std::lock_guard lock(mutex_);
+    for (const size_t more : {retired_.size(), size_t{16}}) {
+        if (retired_.size() < retired_.capacity()) break;
+        try {
+            retired_.reserve(retired_.size() + std::max<size_t>(more, 16));
+        } catch (const std::bad_alloc &) {
+            continue;
+        }
+    }
+    if (retired_.size() == retired_.capacity()) return; // lost to this pool until it is closed, and counted as used
     retired_.push_back({first, epoch, granules});
     waiting_ += granules;
 }

@@ -38,8 +38,8 @@ public:
     // Neighbouring granules, the number of the first. EXHAUSTED: the budget, or the device, has no such run left.
     Result<uint64_t> allocate(uint32_t granules);
     void free(uint64_t first, uint32_t granules) noexcept;
-    // Free once every reader of that epoch has gone on.
-    void retire(uint64_t first, uint32_t granules, uint64_t epoch);
+    // Free once every reader of that epoch has gone on. Where there is no memory to keep that in mind, never.
+    void retire(uint64_t first, uint32_t granules, uint64_t epoch) noexcept;
     void collect(const Epochs &epochs) noexcept;
 
     Spot at(uint64_t granule) const noexcept; // of an allocated or retired one [any thread, no lock]

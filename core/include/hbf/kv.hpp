@@ -10,6 +10,8 @@
 //
 // A row is kv_heads * head_dim numbers of one token, head after head. Errors name what was wrong and what to do; after an
 // error nothing has changed unless it says so.
+// No exception leaves a call that returns a Result: memory that ran out is EXHAUSTED. In a child of fork() a cache of the
+// parent's answers UNAVAILABLE and does nothing; its handles may be dropped there.
 #pragma once
 
 #include <chrono>
