@@ -32,13 +32,14 @@ struct Context {
     // An immediate command list of a group of queues; for one thread at a time.
     ze::List make_list(uint32_t group, std::string_view what) const;
     void try_out(); // throws where a driver has no list, barrier or event that works: before anybody relies on it
-    void zero(void *at, uint64_t size); // a multiple of 8; throws; done when it returns
-    // From place to place, one copy after the other, by an engine of that group; throws as zero does.
-    void carry(uint32_t group, std::initializer_list<void *> places, uint64_t size);
+    // Both are done when they return, and throw; `runs`, false before, says whether the device may use the memory yet.
+    void zero(void *at, uint64_t size, bool &runs); // a multiple of 8
+    // From place to place, one copy after the other, by an engine of that group.
+    void carry(uint32_t group, std::initializer_list<void *> places, uint64_t size, bool &runs);
 
 private:
     template <class Append>
-    void aside(uint32_t group, std::string_view what, uint64_t bytes, const Append &append);
+    void aside(uint32_t group, std::string_view what, uint64_t bytes, bool &runs, const Append &append);
 };
 
 } // namespace hbf::level_zero

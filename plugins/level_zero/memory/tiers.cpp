@@ -167,10 +167,11 @@ std::unique_ptr<ZeRegion> Tiers::make(const sdk::AllocRequest &request) {
         std::memset(region->host, 0, bytes);
         return region;
     }
+    bool runs = false;
     try {
-        context_.zero(region->block, bytes);
-    } catch (const sdk::Failure &failure) {
-        if (failure.status == HBF_TIMEOUT) region->block = nullptr; // the device may write it yet: it goes to nobody else
+        context_.zero(region->block, bytes, runs);
+    } catch (...) {
+        if (runs) region->block = nullptr; // the device may write it yet: it goes to nobody else
         throw;
     }
     return region;
