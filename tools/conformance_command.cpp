@@ -114,9 +114,12 @@ int list(const Options &o, const std::filesystem::path &program) {
     return 0;
 }
 
-tl::expected<Target, TargetError> target(const Options &o) {
+// `said`: which device that is, where none was named.
+tl::expected<Target, TargetError> target(const Options &o, std::string &said) {
     const auto cancelled = [] { return interrupted() != 0; };
-    auto out = o.plugin.empty() ? target_of_name(o.device, cancelled) : target_of_file(o.plugin, o.device);
+    auto out = !o.plugin.empty()  ? target_of_file(o.plugin, o.device)
+               : o.device.empty() ? target_of_host(cancelled, said)
+                                  : target_of_name(o.device, cancelled);
     if (!out) return out;
     if (auto added = add_peer(*out, o.peer, cancelled); !added) return tl::unexpected(std::move(added.error()));
     return out;
@@ -215,6 +218,19 @@ bool write_reports(const Options &o, const RunRecord &run) {
     return good;
 }
 
+bool report_on_stdout(const Options &o) {
+    const auto all = reports(o);
+    return std::any_of(all.begin(), all.end(), [](const Report &one) { return *one.path == "-"; });
+}
+
+// Before the run, and beside a report that is a document.
+void say_first(const Options &o, const std::string &said) {
+    const std::string line = said_emulated("device: " + said);
+    if (report_on_stdout(o)) return print_error(line);
+    print(line + "\n");
+    close_output();
+}
+
 RunHooks hooks() {
     RunHooks out;
     out.interrupted = [] { return interrupted(); };
@@ -246,12 +262,11 @@ int run_conformance(const Options &o) {
     if (!program) return refuse(Exit::error, program.error());
     if (o.inject == "help") return print(inject::faults_help()), 0;
     if (o.list) return list(o, *program);
-    if (o.plugin.empty() && o.device.empty())
-        return refuse(Exit::usage, "--plugin FILE or --device NAME is needed; 'hbf probe' lists the devices of this host");
     auto options = run_options(o);
     if (!options) return refuse(Exit::usage, options.error());
     if (const auto why = unwritable(o); !why.empty()) return refuse(Exit::error, why);
-    auto found = target(o);
+    std::string said;
+    auto found = target(o, said);
     if (interrupted()) return interrupted_exit_code();
     if (!found) {
         const auto kind = found.error().kind;
@@ -268,6 +283,7 @@ int run_conformance(const Options &o) {
     if (!wrapper) return refuse(Exit::error, wrapper.error());
     options->wrapper = *wrapper;
     if (o.in_process) return become_case(*options);
+    if (!said.empty()) say_first(o, said);
     say_without_root();
 
     if (!o.no_preflight) options->preflight = preflight();
@@ -286,7 +302,8 @@ std::vector<Option> conformance_options(Options &o) {
     return {
         {"--plugin", &o.plugin, "FILE", "the plugin's library", false, what},
         {"--device", &o.device, "NAME",
-         "a device as 'hbf probe' shows it, or 'sim', the suite's simulated one; with --plugin: a device of that plugin",
+         "a device as 'hbf probe' shows it, or 'sim', the suite's simulated one; with --plugin: a device of that plugin "
+         "(default: the one that ranks first on this host)",
          false, what, Offer::by_name, device_names},
         {"--option", &o.options, "KEY=VALUE", "an option for the plugin; repeatable", false, what},
         {"--peer", &o.peer, "NAME",
@@ -329,7 +346,8 @@ Command conformance_command() {
         "Each case runs in a process of its own. A self-test first puts faults between the suite and the device and must "
         "see every one. A case that the plugin does not declare the means for is not supported; what it declares must work. "
         "docs/conformance.md says what each status means, and what a pass does not say.";
-    command.examples = "  hbf conformance --device host                     this host's own device, a minute\n"
+    command.examples = "  hbf conformance                                   the device that ranks first here, a minute\n"
+                       "  hbf conformance --device host                     this host's own device\n"
                        "  hbf conformance --plugin /opt/acme/hbf_plugin_acme.so --html report.html\n"
                        "  hbf conformance --device host --filter dma,async --repeat 100\n"
                        "  hbf conformance --device sim --inject flip,rate=1000\n"

@@ -60,22 +60,11 @@ std::string conflict(const Options &o) {
     return "";
 }
 
-// Without a name: the device that hbf would use.
-tl::expected<cts::Target, cts::TargetError> target_of(const Options &o) {
+// Without a name: the device that hbf would use, and which one that is.
+tl::expected<cts::Target, cts::TargetError> target_of(const Options &o, std::string &said) {
     const auto cancelled = [] { return interrupted() != 0; };
     if (!o.plugin.empty()) return cts::target_of_file(o.plugin, o.device);
-    if (!o.device.empty()) return cts::target_of_name(o.device, cancelled);
-    const auto config = Config::load();
-    if (!config) return tl::unexpected(cts::TargetError{cts::TargetError::usage, config.error().message});
-    SelectOptions options;
-    options.open = false;
-    options.cancelled = cancelled;
-    const auto selection = select_plugins(*config, options);
-    if (!selection) return tl::unexpected(cts::TargetError{cts::TargetError::other, selection.error().message});
-    if (!selection->primary())
-        return tl::unexpected(cts::TargetError{cts::TargetError::untested,
-                                               "no plugin offers a device on this host; 'hbf probe --explain' says why"});
-    return cts::target_of_name(selection->primary()->name, cancelled);
+    return o.device.empty() ? cts::target_of_host(cancelled, said) : cts::target_of_name(o.device, cancelled);
 }
 
 // Planted faults, on this device and here, before anything is believed.
@@ -150,8 +139,16 @@ int run_corruption_command(Options o) {
     if (!o.output.empty()) {
         if (auto ok = check_writable(o.output); !ok) return refuse(Exit::error, ok.error());
     }
-    auto target = target_of(o);
+    std::string said;
+    auto target = target_of(o, said);
     if (!target) return interrupted() ? interrupted_exit_code() : refuse(target.error());
+    if (!said.empty()) {
+        said = said_emulated("device: " + said);
+        if (o.json && o.output.empty())
+            print_error(said);
+        else
+            print(said + "\n");
+    }
 
     CorruptionRun run;
     o.test.confidence = o.confidence / 100;
@@ -221,8 +218,9 @@ std::vector<Option> corruption_options(Options &o) {
     const char *what = "What is tested", *how = "For how long", *with = "With what data", *output = "Output";
     auto &t = o.test;
     return {
-        {"--device", &o.device, "NAME", "a plugin (host), a device (host0) or PLUGIN:ID (default: the one hbf would use)",
-         false, what, Offer::by_name, device_names},
+        {"--device", &o.device, "NAME",
+         "a plugin (host), a device (host0) or PLUGIN:ID (default: the one that ranks first on this host)", false, what,
+         Offer::by_name, device_names},
         {"--plugin", &o.plugin, "FILE", "this plugin, by its file; --device is then an id in it", false, what},
         {"--option", &o.plugin_options, "KEY=VALUE", "for the plugin; repeatable", false, what},
         {"--pairs", &t.pairs, "A->B|A", "only these transfers: from tier A to tier B, or all that A is part of; repeatable",

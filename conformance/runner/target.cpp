@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "conformance/runner/programs.hpp"
+#include "core/common/printable.hpp"
 #include "core/common/suggest.hpp"
 #include "hbf/selection.hpp"
 
@@ -20,6 +21,11 @@ auto refuse(TargetError::Kind kind, std::string message) {
 
 TargetError::Kind kind_of(Code code) {
     return code == Code::invalid ? TargetError::usage : TargetError::other;
+}
+
+// Whether such a plugin would serve is not known.
+bool gave_no_answer(Reason reason) {
+    return reason == Reason::probe_failed || reason == Reason::probe_crashed || reason == Reason::probe_timeout;
 }
 
 } // namespace
@@ -72,6 +78,28 @@ tl::expected<Target, TargetError> target_of_name(const std::string &name, const 
         return refuse(TargetError::usage,
                       fmt::format("no device is called '{}'{}; 'hbf probe' lists them", name, did_you_mean(name, known)));
     return found.front();
+}
+
+tl::expected<Target, TargetError> target_of_host(const std::function<bool()> &cancelled, std::string &said) {
+    const auto config = Config::load();
+    if (!config) return refuse(TargetError::usage, config.error().message);
+    SelectOptions options;
+    options.open = false;
+    options.cancelled = cancelled;
+    const auto selection = select_plugins(*config, options);
+    if (!selection) return refuse(kind_of(selection.error().code), selection.error().message);
+    const Candidate *const first = selection->primary();
+    std::string silent;
+    for (const Candidate &candidate : selection->candidates)
+        if (gave_no_answer(candidate.reason))
+            silent += fmt::format("; {} gave no answer ({})", candidate.name, to_string(candidate.reason));
+    if (!first || first->devices.empty())
+        return refuse(silent.empty() ? TargetError::untested : TargetError::other,
+                      "no plugin offers a device on this host; 'hbf probe --explain' says why" + silent);
+    const ProbedDevice &device = first->devices.front();
+    said = printable(fmt::format("none was named, so {} of plugin {} is tested, which ranks first on this host{}", device.id,
+                                 first->name, silent));
+    return Target{first->plugin_file.string(), device.id, config->plugin_options(first->name)};
 }
 
 namespace {

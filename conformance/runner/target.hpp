@@ -33,6 +33,10 @@ tl::expected<Target, TargetError> target_of_file(const std::string &path, const 
 // suite's simulated device, unless an installed plugin has that name.
 tl::expected<Target, TargetError> target_of_name(const std::string &name, const std::function<bool()> &cancelled);
 
+// Without a name: the first device of the plugin that ranks first on this host. `said`: which one that is, and which plugins
+// could have ranked before it, but their probe gave no answer. Untested where no plugin offers a device.
+tl::expected<Target, TargetError> target_of_host(const std::function<bool()> &cancelled, std::string &said);
+
 // Gives the target its peer: a name as above, a library's path, "none", or "", which is this host's plugin, and the
 // simulated device where that is the one tested. An installation without that has none.
 tl::expected<void, TargetError> add_peer(Target &target, const std::string &name, const std::function<bool()> &cancelled);

@@ -67,19 +67,20 @@ int man_page(const std::vector<Command> &commands, const std::vector<std::string
     return say(command_man_page(*about, commands));
 }
 
-// Does the line ask for a JSON document on stdout?
+// Does the line ask for a JSON document on stdout? What stands after "--" is for another command.
 bool asks_for_json(const Command &command) {
-    const auto word = [](const std::string &text) { return std::find(given.begin(), given.end(), text); };
-    const auto begins = [](const std::string &text) {
-        return std::any_of(given.begin(), given.end(), [&](const std::string &one) { return one.starts_with(text); });
+    const auto end = std::find(given.begin(), given.end(), "--");
+    const auto word = [&](const std::string &text) { return std::find(given.begin(), end, text); };
+    const auto begins = [&](const std::string &text) {
+        return std::any_of(given.begin(), end, [&](const std::string &one) { return one.starts_with(text); });
     };
     const auto option = std::find_if(command.options.begin(), command.options.end(),
                                      [](const Option &one) { return one.names == "--json"; });
     if (option == command.options.end()) return false;
-    if (word("-o") != given.end() || begins("--output")) return false; // the document is for that file
+    if (word("-o") != end || begins("--output")) return false; // the document is for that file
     const auto json = word("--json");
-    if (std::holds_alternative<bool *>(option->target)) return json != given.end();
-    return begins("--json=-") || (json != given.end() && json + 1 != given.end() && json[1] == "-");
+    if (std::holds_alternative<bool *>(option->target)) return json != end;
+    return begins("--json=-") || (json != end && json + 1 != end && json[1] == "-");
 }
 
 // A program that reads stdout gets one document, whatever happened.

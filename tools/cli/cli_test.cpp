@@ -139,6 +139,14 @@ TEST(Json, AFailureWithoutAReportIsADocument) {
         EXPECT_NE(document->get("error")->get("message")->text()->find(code == 2 ? "--fag" : "\"works\""),
                   std::string::npos);
     }
+    // Whose --json that is, the command behind "--" says, and it has said it.
+    std::vector<std::string> rest;
+    Command on{"on", "goes on",       "", "", {{"--json", &json, "", "json"}, {"REST", &rest, "REST", "rest"}},
+               {},   [] { return 3; }};
+    const char *const line[] = {"hbf", "on", "--", "--json"};
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(run_command_line({on}, 4, line), 3);
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
     EXPECT_FALSE(is_failure_json("{\"schema\": \"hbf.bandwidth\"}"));
     EXPECT_FALSE(is_failure_json("text"));
 }

@@ -67,8 +67,8 @@ def bounds(build):
               adding('--iterations 1 --bytes 256KiB'), 'half a minute becomes one round'),
         Bound(short + r'.*\bcorruption\b.*--rate \S+', replacing(r'--rate \S+', '--rate 1e-8 --bytes 1MiB'),
               'excluding a small rate takes hours'),
-        Bound(short + r'.*\bconformance\b(?!.*(?:--help|--filter|--list|mutants|diff|statement|package|verify)).*'
-              r'--(?:device|plugin) ', adding('--filter abi.query,abi.exports'),
+        Bound(short + r'.*\bconformance\b(?!.*(?:--help|--filter|--list|mutants|diff|statement|package|verify))',
+              adding('--filter abi.query,abi.exports'),
               'the whole profile takes a minute: the test of the bundle runs it (packaging/checks.sh)'),
         Bound(short + r'.*\bconformance mutants\b(?!.*--(?:list|case))',
               lambda text: before_comment(re.sub(r" --full| --filter '[^']*'", '', text), "--filter 'm40*'"),
