@@ -37,6 +37,8 @@ for plugin in "$build"/plugins/*/hbf_plugin_*.so; do
     for file in "hbf_plugin_$name.so" "$name.plugin.toml"; do
         [[ -e $lib/hbf/plugins/$file ]] || wrong "missing: $file"
     done
+    # What tests ran is what goes out, to the byte.
+    cmp -s "$plugin" "$lib/hbf/plugins/hbf_plugin_$name.so" || wrong "not the file that was built: hbf_plugin_$name.so"
 done
 while IFS= read -r file; do wrong "does not belong into an installation: ${file#"$stage"}"; done < <(
     find "$stage" -path "$top/share/hbf/template" -prune -o -type f \
@@ -89,5 +91,14 @@ done
 env -u LD_LIBRARY_PATH -u HBF_PLUGINS -u HBF_PLUGIN_PATH -u HBF_PLUGIN_PIN XDG_CACHE_HOME="$stage/cache" \
     "$top/bin/hbf" probe --json >"$stage/probe.json" || wrong "the installed hbf probe ended with exit code $?"
 grep -q "\"$lib/hbf/plugins/" "$stage/probe.json" || wrong 'hbf probe did not choose the installed plugin'
+
+# An emulated machine of the installation's own, with the plugin of the installation.
+if [[ -e $lib/hbf/emulators/nvidia ]]; then
+    env -u LD_LIBRARY_PATH -u HBF_PLUGINS -u HBF_PLUGIN_PATH -u HBF_PLUGIN_PIN XDG_CACHE_HOME="$stage/cache" \
+        "$top/bin/hbf" emulate h100x4 -- hbf conformance --profile quick --filter abi.query --no-preflight \
+        --json - >"$stage/emulated.json" || wrong "the suite on an emulated machine ended with exit code $?"
+    sum=$(sha256sum "$lib/hbf/plugins/hbf_plugin_nvidia.so")
+    grep -q "\"sha256\": \"${sum%% *}\"" "$stage/emulated.json" || wrong 'on h100x4 another plugin ran than the installed one'
+fi
 
 exit "$failed"
