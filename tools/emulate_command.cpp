@@ -11,6 +11,7 @@
 #include "core/common/environment.hpp"
 #include "core/output/stream.hpp"
 #include "tools/commands.hpp"
+#include "tools/emulate/document.hpp"
 #include "tools/emulate/libraries.hpp"
 #include "tools/emulate/machine_root.hpp"
 #include "tools/emulate/run.hpp"
@@ -22,7 +23,7 @@ struct Options {
     std::string machine;
     std::vector<std::string> command, faults;
     uint64_t seed = 1;
-    bool list = false;
+    bool list = false, json = false;
 };
 
 int refuse(Exit exit, const std::string &why) {
@@ -62,9 +63,15 @@ std::string without_effect(const model::Profile &profile, const std::vector<mode
     return "";
 }
 
-int list_machines() {
-    const auto names = emulate::profile_names();
+int list_machines(const Options &o) {
+    auto names = emulate::profile_names();
     if (names.empty()) return refuse(Exit::error, "no profiles of machines are here; remedy: build or install hbf whole");
+    if (!o.machine.empty()) {
+        if (const auto profile = model::load_profile(o.machine); !profile)
+            return refuse(Exit::usage, profile.error().message);
+        names = {o.machine};
+    }
+    if (o.json) return print(emulate::machines_json(names)), 0;
     for (const std::string &name : names) {
         const auto profile = model::load_profile(name);
         print(profile ? fmt::format("{:<20} {}\n", name, profile->title)
@@ -93,8 +100,13 @@ int run_emulated(const Options &o) {
         if (const auto folder = emulate::profiles_folder(); !folder.empty())
             ::setenv("HBF_EMULATE_PROFILES", folder.c_str(), 1);
     }
-    if (o.list) return list_machines();
-    if (o.faults == std::vector<std::string>{"help"}) return print(model::faults_help()), 0;
+    if (o.list) return list_machines(o);
+    if (o.faults == std::vector<std::string>{"help"})
+        return print(o.json ? emulate::faults_json() : model::faults_help()), 0;
+    if (o.json)
+        return refuse(Exit::usage,
+                      "--json goes with --list or --fault help; a COMMAND's own document is asked for after --: "
+                      "hbf emulate MACHINE -- hbf probe --json");
     if (o.machine.empty()) return refuse(Exit::usage, "no MACHINE; 'hbf emulate --list' names them");
     if (o.command.empty()) return refuse(Exit::usage, "no COMMAND: hbf emulate MACHINE -- COMMAND...");
     if (environment("HBF_EMULATE_ROOT")) return refuse(Exit::usage, "this runs in an emulated machine already");
@@ -135,6 +147,7 @@ Command emulate_command() {
         "and no figure says anything about the hardware's speed. Faults are planted below the runtime: a plugin or the "
         "conformance suite has to notice them. \"hbf\" as COMMAND is this very program.";
     command.examples = "  hbf emulate --list                                          the machines\n"
+                       "  hbf emulate --list --json                                   with devices and links, as JSON\n"
                        "  hbf emulate h100x4 -- hbf probe                             who serves on four H100\n"
                        "  hbf emulate mi300x -- hbf conformance --profile quick       the suite against the AMD plugin\n"
                        "  hbf emulate a100 --fault drop-tail -- hbf conformance       a fault that the suite has to find\n"
@@ -146,7 +159,8 @@ Command emulate_command() {
         {"--fault", &o->faults, "FAULT", "NAME:key=value,...; repeatable; 'help' lists them", false, "", Offer::by_name,
          fault_names},
         {"--seed", Number{&o->seed}, "N", "of every choice: order between streams, where faults act (default: 1)"},
-        {"--list", &o->list, "", "list the machines and end"},
+        {"--list", &o->list, "", "list the machines, or the one named, and end"},
+        {"--json", &o->json, "", "with --list or --fault help: one JSON document on stdout"},
     };
     command.group = "Measure and test";
     command.exits = {{Exit::usage, "no such machine or fault, or nothing to run; else the command's own code"},
