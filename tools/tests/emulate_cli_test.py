@@ -177,6 +177,19 @@ class Suites(Emulated):
                 with open(shipped[0]['library'], 'rb') as file:
                     self.assertEqual(report['plugin']['sha256'], hashlib.sha256(file.read()).hexdigest())
 
+    def test_a_plugin_that_gave_no_answer_is_said_where_another_is_tested(self):
+        machine = self.machine_of('amd')
+        broken = (machine, '--fault', 'init-crashes', '--', 'hbf', 'conformance', '--no-preflight', '--filter', 'tier.alloc')
+        done = self.emulate(*broken)
+        self.assertRegex(done.stdout.splitlines()[0], 'device: none was named, so .* of plugin host is tested.*; '
+                                                      r'amd gave no answer \(probe_failed\)')
+        # And where there is no other, nothing is known of this machine, which is not that it has no device.
+        here = json.loads(self.emulate(machine, '--', 'hbf', 'probe', '--json').stdout)
+        folder = os.path.dirname(next(one['library'] for one in here['candidates'] if one['name'] == 'amd'))
+        done = self.emulate(*broken, env={'HBF_PLUGIN_PATH': folder})
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn('amd gave no answer (probe_failed)', done.stderr)
+
     def test_a_fault_is_found(self):
         for machine, plugin in MACHINES.items():
             with self.subTest(machine):
