@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/amd/aside.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include <fmt/format.h>
@@ -16,7 +17,9 @@ Aside::Aside(int device) : device_(device) {
     check(library().hip.StreamCreateWithFlags(&stream_, flag::stream_non_blocking), "hipStreamCreateWithFlags");
 }
 
+// A stream ends when its work has ended: of a device that does none any more it stays.
 Aside::~Aside() {
+    if (stuck_) return;
     const OnDevice here(device_);
     (void)taken(library().hip.StreamDestroy(stream_));
 }
@@ -25,8 +28,17 @@ void Aside::clear(std::byte *at, uint64_t size) {
     const std::lock_guard lock(mutex);
     const OnDevice here(device_);
     check(here.code(), "hipSetDevice");
-    check(library().hip.MemsetAsync(at, 0, size, stream_), fmt::format("hipMemsetAsync of {} new bytes", size));
-    check(library().hip.StreamSynchronize(stream_), "hipStreamSynchronize of new memory");
+    // Piece by piece: a device that is slow gets on, one that does nothing is known by its first piece.
+    constexpr uint64_t piece = uint64_t{1} << 30;
+    for (uint64_t done = 0; done < size; done += piece) {
+        const uint64_t bytes = std::min(piece, size - done);
+        check(library().hip.MemsetAsync(at + done, 0, bytes, stream_), fmt::format("hipMemsetAsync of {} new bytes", bytes));
+        if (finish(patience)) continue;
+        stuck_ = true;
+        sdk::fail(HBF_DEVICE_LOST, fmt::format("clearing new memory got no further in {} ms: HIP device {} answers, and does "
+                                               "no work; remedy: look at dmesg for amdgpu, then rocm-smi --gpureset, as root",
+                                               patience.count(), device_));
+    }
 }
 
 bool Aside::finish(std::chrono::milliseconds limit) const {

@@ -2,6 +2,7 @@
 // A stream for what stands beside queues: clearing new memory, probing peers. Everything on it is waited for.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <mutex>
@@ -17,7 +18,10 @@ public:
     Aside(const Aside &) = delete;
     Aside &operator=(const Aside &) = delete;
 
-    void clear(std::byte *at, uint64_t size); // throws
+    // Throws; DEVICE_LOST where it got no further for `patience`: then the device may write there yet.
+    void clear(std::byte *at, uint64_t size);
+    bool stuck() const { return stuck_; } // it did not end: what it writes to stays
+    std::chrono::milliseconds patience{30000}; // for each GiB
 
     // One thread at a time. finish() throws sdk::Failure where what was put on the stream failed; false: it was not over in
     // time, and what it uses must stay.
@@ -29,6 +33,7 @@ public:
 private:
     int device_;
     Stream stream_ = nullptr;
+    std::atomic<bool> stuck_{false};
 };
 
 } // namespace hbf::amd

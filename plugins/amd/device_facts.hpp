@@ -21,6 +21,8 @@ struct DeviceFacts {
     bool svm = false;   // the kernel moves pages of both (HMM)
     bool xnack = false; // the device may fault on any page of the process
     bool large_bar = false;
+
+    bool emulated() const { return name.ends_with("(emulated)"); } // a runtime that says so is believed
 };
 
 // Throws sdk::Failure with the code's name.

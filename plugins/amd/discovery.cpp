@@ -182,7 +182,7 @@ Survey ask_here(const std::string &root) {
             found.ordinal = i;
             hbf_device_info &info = found.info;
             info.struct_size = sizeof info;
-            info.reality = HBF_REALITY_REAL;
+            info.reality = facts.emulated() ? HBF_REALITY_EMULATED : HBF_REALITY_REAL;
             info.numa_node = reader.exists(place) ? reader.node(place / "numa_node") : -1;
             sdk::set_text(info.id, "gpu-" + facts.pci_address);
             sdk::set_text(info.name, facts.name);

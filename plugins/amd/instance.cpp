@@ -45,7 +45,7 @@ AmdInstance::AmdInstance(const DeviceFacts &facts, const Found &found, const Sur
             if (other.ordinal != facts.ordinal) others.push_back({other.ordinal, other.info.id});
         means.peers = find_peers(facts, others, kernels.get(), log);
     }
-    tiers_ = std::make_unique<Tiers>(facts.ordinal, plan_tiers(means, options), log);
+    tiers_ = std::make_unique<Tiers>(facts, plan_tiers(means, options), log);
     serve_kernels(std::move(kernels));
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -26,19 +25,6 @@ bool wait_for(const Driver &cuda, cuda::Stream stream, uint64_t limit_ns, cuda::
         std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
     return true;
-}
-
-void leave(void *what) noexcept {
-    struct Left {
-        std::mutex mutex;
-        std::vector<void *> all; // so that tools that look for leaks find it held
-    };
-    static auto &left = *new Left;
-    const std::lock_guard lock(left.mutex);
-    try {
-        left.all.push_back(what);
-    } catch (const std::bad_alloc &) { // then it is held by nobody
-    }
 }
 
 Context::Context(const Driver &driver, const DeviceFacts &of) : cuda(driver), facts(of) {

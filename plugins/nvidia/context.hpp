@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "plugins/nvidia/facts.hpp"
+#include "plugins/stream/left.hpp"
 
 namespace hbf::nvidia {
 
@@ -55,8 +56,7 @@ private:
     const cuda::Result code_;
 };
 
-// What a stuck device may write to yet: it stays for the life of the process.
-void leave(void *what) noexcept;
+using stream::leave;
 
 // Asks until all on the stream is over; false: the limit passed. `code`: how it ended.
 bool wait_for(const Driver &cuda, cuda::Stream stream, uint64_t limit_ns, cuda::Result &code);

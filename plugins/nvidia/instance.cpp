@@ -16,14 +16,7 @@ NvidiaInstance::NvidiaInstance(const Driver &cuda, const DeviceFacts &facts, con
     : log_(log), context_(cuda, facts), health_(open_health(facts.pci_address, log)) {
     auto images = std::make_unique<KernelImages>(context_, log);
     const std::string trouble = facts.host_register ? try_host_memory(context_) : "";
-    if (context_.stuck())
-        sdk::fail(HBF_DEVICE_LOST, fmt::format("{} answers, and does no work: what was tried at open did not end in 8 s; "
-                                               "remedy: look at dmesg for Xid, then nvidia-smi -r, as root",
-                                               facts.name));
-    if (!trouble.empty())
-        log.warning(fmt::format("no tier in the host's memory: the driver says that device and CPU see the same there, but "
-                                "it does not hold: {}",
-                                trouble));
+    if (!trouble.empty()) log.warning(fmt::format("no tier in the host's memory: it could not be tried: {}", trouble));
     std::vector<Peer> peers;
     if (options.peers == Choice::automatic && facts.virtual_memory) peers = find_peers(context_, images.get(), log);
     tiers_ = std::make_unique<Tiers>(context_, options, peers, HostMemory{node, host_bytes, trouble});

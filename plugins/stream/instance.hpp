@@ -29,6 +29,9 @@ public:
     hbf_queue_info queue_info() const final;
     std::unique_ptr<sdk::Queue> create_queue(const sdk::QueueRequest &request) final;
     sdk::Kernels *kernels() final { return kernels_.get(); }
+    uint64_t end_patience_ns() const final { return end_patience; }
+
+    uint64_t end_patience = 60'000'000'000; // ns
 
 protected:
     // A new region of a tier, its bytes nobody else's; and one over the caller's memory. Throw sdk::Failure.

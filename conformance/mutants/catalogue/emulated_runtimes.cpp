@@ -44,6 +44,11 @@ void add_nvidia(std::vector<Mutant> &out) {
                  .fault = "oom:after=2",
                  .killers = {"tier.alloc.regions_do_not_overlap"},
                  .says = "CUDA_ERROR_OUT_OF_MEMORY"}),
+        on_a100({.name = "cuda_coherence_lies",
+                 .description = "host memory is said to be coherent, and is kept by software",
+                 .fault = "coherence-lies", // from the start, so that the plugin refuses the device
+                 .killers = {"dma.copy.random_ranges_against_model"},
+                 .says = "device and CPU see the same"}),
         on_a100({.name = "cuda_launch_fails",
                  .description = "a launch runs half and says that it failed",
                  .fault = "launch-fails",

@@ -90,8 +90,8 @@ private:
 HBF_CASE("dma.copy.random_ranges_against_model",
          {.rules = {"HBF-DMA-2", "HBF-QUEUE-2"},
           .kills = {"m01_flip_bit_nth_copy", "m11_address_bit_ignored", "m13_offset_off_by_one", "a100_address_bit_ignored",
-                    "a100_reads_stale_lines", "hip_coherence_lies", "hip_device_lost", "mi300x_copy_lost",
-                    "mlu370_host_function_early"},
+                    "a100_reads_stale_lines", "cuda_coherence_lies", "hip_coherence_lies", "hip_device_lost",
+                    "mi300x_copy_lost", "mlu370_host_function_early"},
           .needs = need::cpu_tier,
           .masked = true}) {
     Game(context).play(context, context.scaled(150, 5000, 50000));

@@ -11,6 +11,7 @@
 #include "hbf/sdk/text.hpp"
 #include "plugins/amd/memory/verify.hpp"
 #include "plugins/amd/on_device.hpp"
+#include "plugins/stream/left.hpp"
 
 namespace hbf::amd {
 namespace {
@@ -61,7 +62,8 @@ struct HipRegion final : stream::Region {
 
 } // namespace
 
-Tiers::Tiers(int device, std::vector<Tier> tiers, const sdk::Log &log) : device_(device), aside_(device) {
+Tiers::Tiers(const DeviceFacts &facts, std::vector<Tier> tiers, const sdk::Log &log)
+    : device_(facts.ordinal), emulated_(facts.emulated()), aside_(facts.ordinal) {
     for (Tier &tier : tiers) {
         if (!try_out(tier, log)) continue;
         has_cxl_ |= tier.sort == Sort::cxl;
@@ -125,7 +127,7 @@ void Tiers::describe(uint32_t index, hbf_tier_info &out) {
     const Tier &tier = tiers_[index];
     out.kind = tier.kind;
     out.media = tier.media;
-    out.reality = HBF_REALITY_REAL;
+    out.reality = emulated_ ? HBF_REALITY_EMULATED : HBF_REALITY_REAL;
     out.access = HBF_ACCESS_DMA | (tier.kernels ? HBF_ACCESS_DEVICE : 0) | (tier.cpu() ? HBF_ACCESS_CPU : 0);
     out.flags = (tier.sort == Sort::cxl && tier.placed ? HBF_TIER_FLAG_NUMA_BOUND : 0) |
                 (tier.degraded ? HBF_TIER_FLAG_DEGRADED : 0);
@@ -199,7 +201,12 @@ std::unique_ptr<stream::Region> Tiers::make(const sdk::AllocRequest &request) {
         region->host = begin;
         std::memset(begin, 0, bytes);
     } else {
-        aside_.clear(begin, bytes); // no owner before sees its bytes here
+        try {
+            aside_.clear(begin, bytes); // no owner before sees its bytes here
+        } catch (...) {
+            if (aside_.stuck()) stream::leave(region.release());
+            throw;
+        }
     }
     if (const Verified verified = verify_class(begin, bytes, tier.coherence); verified.is == Verified::Is::otherwise)
         sdk::fail(HBF_UNSUPPORTED,

@@ -20,7 +20,7 @@ public:
     // Tries a small block of each tier first: throws UNSUPPORTED where the runtime says that its coherence class is another
     // one than was asked for. Running on under the wrong one is the worst failure there is. A tier of CXL or a peer's memory
     // that has not even a small block is left out, with a warning.
-    Tiers(int device, std::vector<Tier> tiers, const sdk::Log &log);
+    Tiers(const DeviceFacts &facts, std::vector<Tier> tiers, const sdk::Log &log);
 
     uint32_t count() const { return static_cast<uint32_t>(tiers_.size()); }
     void describe(uint32_t tier, hbf_tier_info &out);
@@ -40,6 +40,7 @@ private:
     uint64_t free_of(const Tier &tier) const; // bytes, as the runtime says; UINT64_MAX: it does not
 
     const int device_;
+    const bool emulated_;
     std::vector<Tier> tiers_;
     bool has_cxl_ = false;
     std::string domain_words_[2]; // how each domain's protocol was established

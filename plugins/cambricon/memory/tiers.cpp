@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "hbf/sdk/text.hpp"
 #include "plugins/cambricon/current_device.hpp"
 #include "plugins/cambricon/errors.hpp"
+#include "plugins/stream/left.hpp"
 
 namespace hbf::cambricon {
 namespace {
@@ -58,6 +60,7 @@ Tiers::Tiers(const Cnrt &cnrt, const DeviceFacts &facts, const CambriconOptions 
 }
 
 Tiers::~Tiers() {
+    if (stuck_) return; // a queue ends when its work has ended
     const OnDevice on(cnrt_, facts_.ordinal);
     (void)cnrt_.QueueDestroy(aside_);
 }
@@ -112,7 +115,12 @@ std::unique_ptr<Region> Tiers::make(const sdk::AllocRequest &request) {
         region->tiers = this;
     }
     allocate(*region, tier, bytes, std::max(request.alignment, alignment));
-    zero(*region, bytes);
+    try {
+        zero(*region, bytes);
+    } catch (...) {
+        if (stuck_) stream::leave(region.release());
+        throw;
+    }
     return region;
 }
 
@@ -142,10 +150,31 @@ void Tiers::zero(Region &region, uint64_t bytes) {
         return;
     }
     const std::lock_guard lock(aside_mutex_);
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): the runtime's addresses are numbers here
-    check(cnrt_, cnrt_.MemsetAsync(reinterpret_cast<void *>(region.at), 0, bytes, aside_),
-          "cnrtMemsetAsync of a new region");
-    check(cnrt_, cnrt_.QueueSync(aside_), "cnrtQueueSync of a new region");
+    // Piece by piece: a device that is slow gets on, one that does nothing is known by its first piece.
+    constexpr uint64_t piece = uint64_t{1} << 30;
+    for (uint64_t done = 0; done < bytes; done += piece) {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): the runtime's addresses are numbers here
+        auto *const at = reinterpret_cast<void *>(region.at + done);
+        check(cnrt_, cnrt_.MemsetAsync(at, 0, std::min(piece, bytes - done), aside_), "cnrtMemsetAsync of a new region");
+        wait_aside();
+    }
+}
+
+// cnrtQueueSync knows no limit.
+void Tiers::wait_aside() {
+    const auto until = std::chrono::steady_clock::now() + patience;
+    int code = code::success;
+    while (still_runs(code = cnrt_.QueueQuery(aside_))) {
+        if (std::chrono::steady_clock::now() >= until) {
+            stuck_ = true;
+            sdk::fail(HBF_DEVICE_LOST,
+                      fmt::format("zeroing a new region got no further in {} ms: {} answers, and does no work; remedy: look "
+                                  "at dmesg for cambricon, then cnmon reset, as root",
+                                  patience.count(), facts_.name));
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    check(cnrt_, code, "zeroing a new region");
 }
 
 void Tiers::free(Region &region) noexcept {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 
@@ -36,10 +38,12 @@ public:
     void describe(uint32_t tier, hbf_tier_info &out);
     std::unique_ptr<Region> make(const sdk::AllocRequest &request); // zeroed; throws
     void end(Region &region) noexcept;                              // gives its memory back
+    std::chrono::milliseconds patience{30000};                      // how long zeroing is waited for, each GiB of it
 
 private:
     void allocate(Region &region, const Tier &tier, uint64_t bytes, uint64_t alignment);
     void zero(Region &region, uint64_t bytes);
+    void wait_aside();
     void free(Region &region) noexcept;
 
     const Cnrt &cnrt_;
@@ -49,6 +53,7 @@ private:
     std::array<uint64_t, count> used_{}; // bytes of each tier
     std::mutex aside_mutex_;             // of aside_
     CnrtQueue aside_ = nullptr;          // everything in it is waited for
+    std::atomic<bool> stuck_{false};     // or it did not end: then the queue, and what it writes to, stay
 };
 
 } // namespace hbf::cambricon

@@ -27,10 +27,13 @@ unsigned char byte_of(uint64_t at, unsigned round) {
 }
 
 void move(Context &context, uint64_t dst, uint64_t src) {
-    if (!context.copy(dst, src, size, limit_ns)) sdk::fail(HBF_TIMEOUT, "a copy did not end in 8 s");
+    if (context.copy(dst, src, size, limit_ns)) return;
+    sdk::fail(HBF_DEVICE_LOST, fmt::format("{} answers, and does no work: what was tried at open did not end in 8 s; "
+                                           "remedy: look at dmesg for Xid, then nvidia-smi -r, as root",
+                                           context.facts.name));
 }
 
-std::string pass(Context &context, Room &room, unsigned round) {
+void pass(Context &context, Room &room, unsigned round) {
     for (uint64_t i = 0; i < size; ++i) room.from.host()[i] = static_cast<std::byte>(byte_of(i, round));
     std::memset(room.to.host(), 0, size);
     move(context, room.device.at(), room.from.at());
@@ -39,10 +42,13 @@ std::string pass(Context &context, Room &room, unsigned round) {
         const auto seen = std::to_integer<unsigned char>(room.to.host()[i]);
         if (seen == byte_of(i, round)) continue;
         const bool old = round > 0 && seen == byte_of(i, round - 1);
-        return fmt::format("byte {} of {} came back as {:#04x} and not {:#04x}{}", i, size, seen, byte_of(i, round),
-                           old ? ": what stood there before, though the CPU had written since" : "");
+        sdk::fail(HBF_UNAVAILABLE,
+                  fmt::format("{}: the driver says that device and CPU see the same in the host's memory, but it does not "
+                              "hold: byte {} of {} came back as {:#04x} and not {:#04x}{}; remedy: look at dmesg for Xid, "
+                              "then another release of the driver",
+                              context.facts.name, i, size, seen, byte_of(i, round),
+                              old ? ": what stood there before, though the CPU had written since" : ""));
     }
-    return "";
 }
 
 } // namespace
@@ -51,12 +57,16 @@ std::string try_host_memory(Context &context) {
     std::unique_ptr<Room> room;
     try {
         room = std::make_unique<Room>(context);
-        for (unsigned round = 0; round < 3; ++round)
-            if (std::string wrong = pass(context, *room, round); !wrong.empty()) return wrong;
     } catch (const sdk::Failure &failure) {
+        if (failure.status == HBF_DEVICE_LOST) throw;
+        return failure.message;
+    }
+    try {
+        for (unsigned round = 0; round < 3; ++round) pass(context, *room, round);
+    } catch (...) {
         // What still runs may write there for as long as it likes: the memory is not given back.
-        if (failure.status == HBF_TIMEOUT) leave(room.release());
-        return "it could not be tried: " + failure.message;
+        if (context.stuck()) leave(room.release());
+        throw;
     }
     return "";
 }

@@ -9,7 +9,11 @@
 namespace hbf::nvidia {
 
 // Passes bytes from the CPU to the device and back, through the same registered pages more than once, so that a line that
-// somebody kept shows. "", or what did not arrive, or why it could not be tried. Blocks for at most some seconds.
+// somebody kept shows. Blocks for at most some seconds.
+//
+// "", or why memory of the host cannot be registered, so that nothing was tried: the device can do without. Throws
+// UNAVAILABLE where other bytes come back, for nothing that is said of such a device holds; DEVICE_LOST where it does no
+// work; and what the driver says of a copy that fails.
 std::string try_host_memory(Context &context);
 
 } // namespace hbf::nvidia

@@ -239,8 +239,8 @@ std::unique_ptr<stream::Region> Tiers::make_registered(void *address, uint64_t s
                   fmt::format("{} registers no memory of the host (CU_DEVICE_ATTRIBUTE 99)", context_.facts.name));
     if (!host_.trouble.empty())
         sdk::fail(HBF_UNSUPPORTED,
-                  fmt::format("{} registers no memory of the host: what it holds is not what the CPU wrote: {}",
-                              context_.facts.name, host_.trouble));
+                  fmt::format("{} registers no memory of the host: it could not be tried: {}", context_.facts.name,
+                              host_.trouble));
     return std::make_unique<RegisteredRegion>(context_, address, size);
 }
 

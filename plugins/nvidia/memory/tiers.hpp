@@ -32,7 +32,7 @@ struct Tier {
 struct HostMemory {
     int node = -1;       // the nearest to the device, -1 unknown
     uint64_t bytes = 0;  // the host's
-    std::string trouble; // why device and CPU do not see the same in it: then there is no tier in it
+    std::string trouble; // why the device reaches none of it: then there is no tier in it
 };
 
 class Tiers {

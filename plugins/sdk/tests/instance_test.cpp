@@ -292,6 +292,31 @@ TEST(Instance, DestroyWaitsThenEndsQueuesThenTheInstance) {
     EXPECT_EQ(device.log, (Lines{"queue waits", "queue ends", "queue ends", "instance ends"}));
 }
 
+TEST(Instance, DestroyWaitsAsLongAsSomethingGetsDone) {
+    Device device(OptionList{{"hangs", "3"}});
+    hbf_queue *busy = device.queue();
+    for (int i = 0; i < 3; ++i) submit(device, busy, {fill()});
+    device.log.clear();
+    device.destroy();
+    EXPECT_EQ(device.log, (Lines{"queue waits", "queue waits", "queue waits", "queue ends", "instance ends"}));
+}
+
+// The device may yet write to the memory of what it has begun: nothing ends, and who reads the log knows.
+TEST(Instance, DestroyGivesUpADeviceThatHangsAndSaysSo) {
+    Device device(OptionList{{"hangs", "1"}});
+    hbf_queue *busy = device.queue();
+    ASSERT_NE(device.queue(), nullptr);
+    for (int i = 0; i < 3; ++i) submit(device, busy, {fill()});
+    device.log.clear();
+    device.destroy();
+    ASSERT_EQ(device.log.size(), 3u);
+    EXPECT_EQ(device.log[0], "queue waits");
+    EXPECT_EQ(device.log[1], "queue waits");
+    EXPECT_NE(device.log[2].find("the device got nothing done while destroy waited"), std::string::npos) << device.log[2];
+    Device other;
+    EXPECT_NE(other.queue(), nullptr) << "others serve as before";
+}
+
 TEST(Instance, ManyAreIndependent) {
     std::vector<std::unique_ptr<Device>> devices;
     for (int i = 0; i < 50; ++i) devices.push_back(std::make_unique<Device>());

@@ -3,6 +3,7 @@
 //     throw=WHERE:WHAT   the virtual function WHERE throws WHAT
 //     bare=1             no coherence, kernels, health, no cancel
 //     devices=N          probe finds N devices
+//     hangs=N            a queue gets one value done in each of N waits that are given an end, and then none any more
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -47,10 +48,12 @@ void copy_text(char (&to)[N], const std::string &from) {
     std::memcpy(to, from.data(), std::min(N, from.size()));
 }
 
+constexpr uint64_t hung_after_ns = 1000;
+
 // A batch with a fill stays in flight until it is waited for; anything else is done at once.
 class TestQueue : public Queue {
 public:
-    TestQueue(const Trap &trap, const Log &log) : trap_(trap), log_(log) {}
+    TestQueue(const Trap &trap, const Log &log, int lives) : trap_(trap), log_(log), lives_(lives) {}
     ~TestQueue() override { log_.info("queue ends"); }
 
     uint64_t submit(const BatchView &batch) override {
@@ -69,6 +72,10 @@ public:
         trap_.at("wait");
         if (completed_ < value && timeout_ns == 0) return false;
         if (completed_ < value) log_.info("queue waits");
+        if (lives_ >= 0 && timeout_ns == hung_after_ns) {
+            if (lives_-- == 0) return lives_ = 0, false;
+            return ++completed_ >= value;
+        }
         completed_ = std::max<uint64_t>(completed_, value);
         return true;
     }
@@ -86,6 +93,7 @@ public:
 private:
     const Trap &trap_;
     const Log &log_;
+    int lives_; // -1: it does not hang
     hbf_status trap_poll_ = HBF_DATA_LOSS;
     std::atomic<uint64_t> submitted_{0}, completed_{0}, failed_{0};
 };
@@ -94,6 +102,7 @@ class TestInstance : public Instance, Coherence, Kernels, Health {
 public:
     explicit TestInstance(const CreateArgs &args)
         : trap_(args.options), log_(args.log), bare_(args.options.contains("bare")) {
+        if (const auto hangs = args.options.find("hangs"); hangs != args.options.end()) lives_ = std::stoi(hangs->second);
         trap_.at("create");
         log_.info("instance begins on " + args.device_id);
     }
@@ -139,8 +148,9 @@ public:
     }
     std::unique_ptr<Queue> create_queue(const QueueRequest &) override {
         trap_.at("create_queue");
-        return std::make_unique<TestQueue>(trap_, log_);
+        return std::make_unique<TestQueue>(trap_, log_, lives_);
     }
+    uint64_t end_patience_ns() const override { return lives_ < 0 ? UINT64_MAX : hung_after_ns; }
     Coherence *coherence() override {
         trap_.at("coherence");
         return bare_ ? nullptr : this;
@@ -176,6 +186,7 @@ private:
     Trap trap_;
     Log log_;
     bool bare_;
+    int lives_ = -1;
     RegionTable<void *> regions_;
 };
 

@@ -166,17 +166,28 @@ TEST(NvidiaPeers, WhatTheDriverLiesAboutIsNoTier) {
     });
 }
 
-TEST(NvidiaMemory, OfTheHostIsNoTierWhereDeviceAndCpuSeeDifferentBytes) {
-    for (const char *const fault : {"coherence-lies", "early-completion:value=2000", "lost-copy"})
+TEST(NvidiaDriver, ADeviceWhoseBytesComeBackWrongIsNotOpened) {
+    for (const char *const fault : {"coherence-lies", "early-completion:value=2000", "lost-copy", "stuck", "ecc-silent"})
         passes_in_child(fault, [] {
-            const Opened opened;
-            EXPECT_EQ(opened.instance->tier_count(), 1u);
-            EXPECT_NE(opened.logged.find("no tier in the host's memory"), std::string::npos) << opened.logged;
-            std::vector<char> memory(8192);
-            const sdk::Failure failure = refusal([&] { opened.instance->register_host(memory.data(), memory.size()); });
-            EXPECT_EQ(failure.status, HBF_UNSUPPORTED);
-            EXPECT_NE(failure.message.find("came back as"), std::string::npos) << failure.message;
+            const sdk::Failure failure = refusal([] { const Opened opened; });
+            EXPECT_EQ(failure.status, HBF_UNAVAILABLE);
+            EXPECT_NE(failure.message.find("it does not hold: byte "), std::string::npos) << failure.message;
+            EXPECT_NE(failure.message.find("remedy: "), std::string::npos) << failure.message;
         });
+}
+
+// Nothing is wrong with the bytes of the device then: it serves without, and says so.
+TEST(NvidiaMemory, OfTheHostThatCannotBeTriedIsNoTier) {
+    passes_in_child("oom-host", [] {
+        const Opened opened;
+        EXPECT_EQ(opened.instance->tier_count(), 1u);
+        EXPECT_NE(opened.logged.find("no tier in the host's memory: it could not be tried"), std::string::npos)
+            << opened.logged;
+        std::vector<char> memory(8192);
+        const sdk::Failure failure = refusal([&] { opened.instance->register_host(memory.data(), memory.size()); });
+        EXPECT_EQ(failure.status, HBF_UNSUPPORTED);
+        EXPECT_NE(failure.message.find("could not be tried"), std::string::npos) << failure.message;
+    });
 }
 
 TEST(NvidiaMemory, WhatRunsOutIsExhaustedAndNothingIsLost) {

@@ -69,6 +69,10 @@ public:
 
     virtual hbf_queue_info queue_info() const = 0;
     virtual std::unique_ptr<Queue> create_queue(const QueueRequest &request) = 0;
+    // How long destroy waits while nothing of the work in flight gets done. After that the device counts as hung: queues and
+    // instance stay as they are for the life of the process, with the memory that the device may yet write to, and the log
+    // says so. Not for an instance whose own threads do the work: they end, and must not log once destroy has returned.
+    virtual uint64_t end_patience_ns() const { return UINT64_MAX; }
 
     virtual Coherence *coherence() { return nullptr; }
     virtual Kernels *kernels() { return nullptr; }

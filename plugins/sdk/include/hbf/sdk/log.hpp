@@ -21,6 +21,7 @@ public:
     }
     void info(std::string_view message) const { write(HBF_LOG_INFO, message); }
     void warning(std::string_view message) const { write(HBF_LOG_WARNING, message); }
+    void error(std::string_view message) const { write(HBF_LOG_ERROR, message); }
 
 private:
     const hbf_host_services *services_ = nullptr;

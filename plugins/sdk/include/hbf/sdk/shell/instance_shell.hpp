@@ -2,6 +2,7 @@
 // One opened device as the host sees it: the author's Instance, its queues, and the tables, which live as long as it does.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,7 @@
 
 #include "hbf/abi/plugin.h"
 #include "hbf/sdk/instance.hpp"
+#include "hbf/sdk/log.hpp"
 #include "hbf/sdk/shell/guard.hpp"
 #include "hbf/sdk/shell/queue_shell.hpp"
 #include "hbf/sdk/shell/sized.hpp"
@@ -18,13 +20,22 @@ namespace hbf::sdk::shell {
 
 class InstanceShell {
 public:
-    explicit InstanceShell(std::unique_ptr<Instance> made);
+    explicit InstanceShell(std::unique_ptr<Instance> made, const Log &log = {});
     ~InstanceShell() {
-        for (QueueShell *queue = queues_; queue; queue = queue->next) queue->finish();
+        (void)finish();
         while (queues_) delete std::exchange(queues_, queues_->next);
     }
     InstanceShell(const InstanceShell &) = delete;
     InstanceShell &operator=(const InstanceShell &) = delete;
+
+    // What destroy does: never longer than the instance's patience after the last sign of life.
+    static void end(std::unique_ptr<InstanceShell> shell) noexcept {
+        if (!shell || shell->finish()) return;
+        shell->log_.error("the device got nothing done while destroy waited for work in flight: its instance, and the memory "
+                          "that this work may yet write to, stay as they are until the process ends; remedy: reset the "
+                          "device, and let nobody else use memory that was registered with it");
+        keep(shell.release());
+    }
 
     hbf_instance *handle() noexcept { return reinterpret_cast<hbf_instance *>(this); }
     static InstanceShell *of(hbf_instance *instance) noexcept { return reinterpret_cast<InstanceShell *>(instance); }
@@ -93,6 +104,22 @@ private:
         InstanceShell *owner_;
     };
 
+    bool finish() noexcept { // false: the device is hung
+        const uint64_t patience_ns = instance->end_patience_ns();
+        for (QueueShell *queue = queues_; queue; queue = queue->next)
+            if (!queue->finish(patience_ns)) return false;
+        return true;
+    }
+    // Found by tools that look for leaks, and not one of them.
+    static void keep(InstanceShell *shell) noexcept {
+        static std::atomic<InstanceShell *> kept{nullptr};
+        shell->kept_before_ = kept.load(std::memory_order_relaxed);
+        while (!kept.compare_exchange_weak(shell->kept_before_, shell)) {
+        }
+    }
+
+    const Log log_;
+    InstanceShell *kept_before_ = nullptr;
     std::mutex mutex_;
     QueueShell *queues_ = nullptr;
     uint32_t queue_count_ = 0;

@@ -19,7 +19,8 @@
 
 namespace hbf::sdk::shell {
 
-inline InstanceShell::InstanceShell(std::unique_ptr<Instance> made) : instance(std::move(made)) {
+inline InstanceShell::InstanceShell(std::unique_ptr<Instance> made, const Log &log)
+    : instance(std::move(made)), log_(log) {
     info = instance->queue_info();
     coherence = instance->coherence();
     kernels = instance->kernels();
@@ -62,7 +63,7 @@ inline const void *get_extension(hbf_instance *handle, hbf_string id) noexcept {
 }
 
 inline void destroy(hbf_instance *handle) noexcept {
-    delete InstanceShell::of(handle);
+    InstanceShell::end(std::unique_ptr<InstanceShell>(InstanceShell::of(handle)));
 }
 
 inline Options read_options(const hbf_option *options, uint32_t count) {
@@ -132,7 +133,7 @@ hbf_status create(const hbf_create_in *in, hbf_instance **out, hbf_error *error)
         Author plugin;
         std::unique_ptr<Instance> instance = plugin.create(args);
         if (!instance) fail(HBF_INTERNAL, "the plugin's create returned no instance");
-        *out = std::make_unique<InstanceShell>(std::move(instance)).release()->handle();
+        *out = std::make_unique<InstanceShell>(std::move(instance), args.log).release()->handle();
         return HBF_OK;
     });
 }

@@ -23,14 +23,21 @@ public:
     hbf_queue *handle() noexcept { return reinterpret_cast<hbf_queue *>(this); }
     static QueueShell *of(hbf_queue *queue) noexcept { return reinterpret_cast<QueueShell *>(queue); }
 
-    // For the destroy of the whole instance: an error here has nobody to go to, and the queue ends either way.
-    void finish() noexcept {
+    // For the destroy of the whole instance: an error here has nobody to go to, and the queue ends either way. False: for so
+    // long none of its values was completed.
+    bool finish(uint64_t patience_ns) noexcept {
         const uint64_t value = last.load(std::memory_order_acquire);
-        if (value != 0 && !queue->idle())
+        if (value == 0 || queue->idle()) return true;
+        for (uint64_t done = queue->poll().completed;;) {
+            bool over = true;
             (void)guard(nullptr, [&] {
-                (void)queue->wait(value, UINT64_MAX);
+                over = queue->wait(value, patience_ns);
                 return HBF_OK;
             });
+            const uint64_t before = std::exchange(done, queue->poll().completed);
+            if (over || done >= value) return true;
+            if (done == before) return false;
+        }
     }
     bool returned(uint64_t value) const noexcept { return value != 0 && value <= last.load(std::memory_order_acquire); }
 
