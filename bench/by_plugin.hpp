@@ -22,7 +22,8 @@ inline constexpr uint64_t burst = 32, bursts = 64, copy_bytes = 4096;
 // Batches of `copies` copies between two regions of its first tier.
 class ByPlugin {
 public:
-    ByPlugin(const hbf_plugin &plugin, const char *device, uint64_t copies = 1) : plugin_(plugin) {
+    ByPlugin(const hbf_plugin &plugin, const char *device, uint64_t copies = 1, uint64_t batches = burst)
+        : per_burst(batches), plugin_(plugin) {
         hbf_create_in in{};
         in.struct_size = sizeof in;
         in.device_id = {device, std::strlen(device)};
@@ -49,11 +50,13 @@ public:
         hbf_progress progress{};
         progress.struct_size = sizeof progress;
         uint64_t last = 0;
-        for (uint64_t i = 0; i < burst; ++i) require(queues_->submit(queue_, &batch, &last, &error_), "submit");
+        for (uint64_t i = 0; i < per_burst; ++i) require(queues_->submit(queue_, &batch, &last, &error_), "submit");
         require(queues_->wait(queue_, last, UINT64_MAX, &error_), "wait");
         if (queues_->poll(queue_, &progress) != HBF_OK || progress.completed != last || progress.failed != 0)
             throw std::runtime_error(fmt::format("a copy through the plugin {} failed", plugin_.name));
     }
+
+    const uint64_t per_burst;
 
 private:
     static hbf_string text(const char *of) { return {of, std::strlen(of)}; }
@@ -87,7 +90,7 @@ double nanoseconds(Side &side) {
     for (double &one : taken) {
         const auto begin = measure::Clock::now();
         side.run_burst();
-        one = measure::seconds_between(begin, measure::Clock::now()) / burst * 1e9;
+        one = measure::seconds_between(begin, measure::Clock::now()) / static_cast<double>(side.per_burst) * 1e9;
     }
     std::nth_element(taken.begin(), taken.begin() + bursts / 2, taken.end());
     return taken[bursts / 2];
@@ -102,7 +105,7 @@ double allocations_of(Side &side) {
         side.run_burst();
         fewest = std::min(fewest, allocations_of_thread() - before);
     }
-    return static_cast<double>(fewest) / burst;
+    return static_cast<double>(fewest) / static_cast<double>(side.per_burst);
 }
 
 } // namespace hbf::bench

@@ -44,6 +44,15 @@ int run_table(const Options &options) {
 #ifdef HBF_BENCH_NVIDIA
     bench::nvidia_rows(settings, rows);
 #endif
+#ifdef HBF_BENCH_AMD
+    bench::amd_rows(settings, rows);
+#endif
+#ifdef HBF_BENCH_CAMBRICON
+    bench::cambricon_rows(settings, rows);
+#endif
+#ifdef HBF_BENCH_LEVEL_ZERO
+    bench::level_zero_rows(settings, rows);
+#endif
     bench::storage_rows(settings, *system, rows);
     bench::cold_rows(settings, rows);
     clear_progress();

@@ -23,6 +23,7 @@ public:
         : context_(opencl::library(), device.platform, device.device), queue_(context_.make_queue()), from_(buffer()),
           to_(buffer()) {}
 
+    static constexpr uint64_t per_burst = burst;
     void run_burst() {
         const opencl::Functions &cl = context_.cl;
         cl_event events[burst];

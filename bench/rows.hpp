@@ -20,7 +20,10 @@ void decode_rows(const Settings &settings, std::vector<Row> &rows);             
 void kv_rows(const Settings &settings, System &system, std::vector<Row> &rows); // the engine's moves
 void submit_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void opencl_rows(const Settings &settings, std::vector<Row> &rows); // where the plugin is built
-void nvidia_rows(const Settings &settings, std::vector<Row> &rows); // likewise, over the emulated driver
+void nvidia_rows(const Settings &settings, std::vector<Row> &rows); // likewise, over emulated runtimes
+void amd_rows(const Settings &settings, std::vector<Row> &rows);
+void cambricon_rows(const Settings &settings, std::vector<Row> &rows);
+void level_zero_rows(const Settings &settings, std::vector<Row> &rows);
 void storage_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void cold_rows(const Settings &settings, std::vector<Row> &rows);
 

@@ -109,7 +109,7 @@ const Profile &Machine::profile() const noexcept {
     return parts_->profile;
 }
 Timing Machine::timing() const noexcept {
-    return parts_->timing;
+    return parts_->timing.load(std::memory_order_relaxed);
 }
 Faults &Machine::faults() noexcept {
     return parts_->faults;
@@ -184,3 +184,14 @@ void Machine::destroy_event(Event *event) {
 }
 
 } // namespace hbf::model
+
+// For measuring what lies above: between "none" and "free" while nothing is in flight, so that what a plugin tries at open
+// is moved and what is measured is not. False: no machine, or none of the two.
+extern "C" HBF_MODEL_API bool hbf_emulated_machine_timing(const char *name) {
+    using hbf::model::Timing;
+    hbf::model::Machine *const machine = hbf::model::machine();
+    const auto timing = hbf::model::timing_named(name);
+    if (!machine || (timing != Timing::none && timing != Timing::free)) return false;
+    machine->parts().timing.store(*timing, std::memory_order_relaxed);
+    return true;
+}

@@ -2,6 +2,7 @@
 // What a machine is made of.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -20,7 +21,7 @@ struct Machine::Parts {
         : profile(std::move(the_profile)), timing(profile.timing), faults(settings.faults, settings.seed) {}
 
     const Profile profile;
-    const Timing timing;
+    std::atomic<Timing> timing;
     Faults faults;
     std::vector<std::unique_ptr<Device>> devices;
     std::unique_ptr<Memory> memory;
