@@ -35,9 +35,10 @@ void Aside::clear(std::byte *at, uint64_t size) {
         check(library().hip.MemsetAsync(at + done, 0, bytes, stream_), fmt::format("hipMemsetAsync of {} new bytes", bytes));
         if (finish(patience)) continue;
         stuck_ = true;
-        sdk::fail(HBF_DEVICE_LOST, fmt::format("clearing new memory got no further in {} ms: HIP device {} answers, and does "
-                                               "no work; remedy: look at dmesg for amdgpu, then rocm-smi --gpureset, as root",
-                                               patience.count(), device_));
+        sdk::fail(HBF_DEVICE_LOST,
+                  fmt::format("clearing new memory got no further in {} ms: HIP device {} answers, and does "
+                              "no work; remedy: look at dmesg for amdgpu, then rocm-smi --gpureset, as root",
+                              patience.count(), device_));
     }
 }
 

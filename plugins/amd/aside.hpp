@@ -20,7 +20,7 @@ public:
 
     // Throws; DEVICE_LOST where it got no further for `patience`: then the device may write there yet.
     void clear(std::byte *at, uint64_t size);
-    bool stuck() const { return stuck_; } // it did not end: what it writes to stays
+    bool stuck() const { return stuck_; }      // it did not end: what it writes to stays
     std::chrono::milliseconds patience{30000}; // for each GiB
 
     // One thread at a time. finish() throws sdk::Failure where what was put on the stream failed; false: it was not over in

@@ -7,6 +7,7 @@
 
 #include "kernels/device/catalogue.hpp"
 #include "plugins/level_zero/tests/scene.hpp"
+#include "plugins/stream/tests/hung.hpp"
 #include "plugins/stream/tests/seen.hpp"
 
 namespace hbf::level_zero {
@@ -182,6 +183,15 @@ TEST_F(BadDevice, OneThatIsLostInACopySaysSo) {
 TEST_F(BadDevice, WorkThatNeverEndsIsNeverSaidToBeOver) {
     EXPECT_EQ(seen("never-completes:after=100,count=1", until_bad).text, "late");
     EXPECT_EQ(seen("", until_bad).text, "well");
+}
+
+TEST_F(BadDevice, OneThatHangsDoesNotHoldUpTheEndOfItsInstance) {
+    const Seen bad = seen("never-completes:after=100", [] {
+        Device device;
+        Logged logged;
+        return stream::end_while_hung(std::move(device.opened), logged);
+    });
+    EXPECT_TRUE(bad.has(stream::hung_end)) << bad.text;
 }
 
 Seen built(const char *faults) {

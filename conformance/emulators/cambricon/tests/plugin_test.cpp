@@ -9,6 +9,7 @@
 
 #include "conformance/emulators/cambricon/tests/child.hpp"
 #include "plugins/cambricon/instance.hpp"
+#include "plugins/stream/tests/hung.hpp"
 
 namespace hbf::cambricon {
 namespace {
@@ -189,6 +190,29 @@ TEST(CambriconQueue, WhatNeverEndsRunsIntoTheDeadlineAndKeepsItsRegions) {
         EXPECT_FALSE(queue->wait(value, 50'000'000));
         EXPECT_LT(queue->poll().completed, value);
         EXPECT_EQ(refusal([&] { opened->instance->free(device); }).status, HBF_BUSY);
+    });
+}
+
+TEST(CambriconQueue, ADeviceThatHangsDoesNotHoldUpTheEndOfItsInstance) {
+    passes_in_child("never-completes:after=20", [] {
+        Opened opened;
+        stream::Logged logged;
+        const std::string said = stream::end_while_hung(std::move(opened.instance), logged);
+        EXPECT_NE(said.find(stream::hung_end), std::string::npos) << said;
+    });
+}
+
+TEST(CambriconMemory, ADeviceThatHangsDoesNotHoldUpWhoWantsSome) {
+    passes_in_child("never-completes", [] {
+        use("good");
+        const Library &from = library();
+        auto &tiers = *new Tiers(from.cnrt, survey("/").devices.at(0).facts, CambriconOptions{}); // as what is left needs it
+        tiers.patience = std::chrono::milliseconds(50);
+        sdk::AllocRequest request;
+        request.size = mebibyte;
+        const sdk::Failure failure = refusal([&] { (void)tiers.make(request); });
+        EXPECT_EQ(failure.status, HBF_DEVICE_LOST);
+        EXPECT_NE(failure.message.find("got no further in 50 ms"), std::string::npos) << failure.message;
     });
 }
 

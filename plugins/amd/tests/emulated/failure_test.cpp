@@ -2,7 +2,9 @@
 // A device that fails, loses bytes, is lost or never ends: each value says so, and nobody waits for ever.
 #include <gtest/gtest.h>
 
+#include "plugins/amd/memory/blocks.hpp"
 #include "plugins/amd/tests/emulated/scene.hpp"
+#include "plugins/stream/tests/hung.hpp"
 
 namespace hbf::amd {
 namespace {
@@ -87,6 +89,41 @@ TEST(EmulatedFailure, WhatNeverEndsRunsIntoTheDeadlineAndKeepsItsRegions) {
         return out + status_of([&] { scene->device->free(scene->on_device); });
     });
     EXPECT_EQ(all.text.rfind(fmt::format("pending pending {} ", HBF_BUSY), 0), 0u) << all.text;
+}
+
+TEST(EmulatedFailure, ADeviceThatHangsDoesNotHoldUpTheEndOfItsInstance) {
+    const Seen all = seen("mi300x", "never-completes:after=20", [] {
+        AmdOptions options = small();
+        options.peers = false;
+        Logged logged;
+        return stream::end_while_hung(open_first(options, logged.log()), logged);
+    });
+    EXPECT_TRUE(all.has(stream::hung_end)) << all.text;
+}
+
+TEST(EmulatedFailure, ADeviceThatHangsDoesNotHoldUpWhoWantsNewMemory) {
+    const Seen all = seen("mi300x", "never-completes", [] {
+        const Survey known = survey("");
+        const DeviceFacts facts = open_device(known.devices.front(), known);
+        auto *const block = new DeviceBlock(facts.ordinal, mebibyte, CoherenceClass::coarse); // which it may write to yet
+        Aside aside(facts.ordinal);
+        aside.patience = std::chrono::milliseconds(50);
+        std::string out = status_of([&] { aside.clear(block->at(), mebibyte); });
+        return out + (aside.stuck() ? ", stuck" : "");
+    });
+    EXPECT_TRUE(all.text.starts_with(fmt::format("{} clearing new memory got no further in 50 ms", HBF_DEVICE_LOST)))
+        << all.text;
+    EXPECT_TRUE(all.text.ends_with(", stuck")) << all.text;
+}
+
+TEST(EmulatedFailure, NothingOfAnEmulatedDeviceIsSaidToBeReal) {
+    const Seen all = seen("mi300x", "", [] {
+        const Scene scene;
+        hbf_tier_info tier{};
+        scene.device->describe_tier(0, tier);
+        return fmt::format("{} {}", survey("").devices.front().info.reality, tier.reality);
+    });
+    EXPECT_EQ(all.text, fmt::format("{0} {0}", HBF_REALITY_EMULATED));
 }
 
 } // namespace

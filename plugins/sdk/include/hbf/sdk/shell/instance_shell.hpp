@@ -31,9 +31,10 @@ public:
     // What destroy does: never longer than the instance's patience after the last sign of life.
     static void end(std::unique_ptr<InstanceShell> shell) noexcept {
         if (!shell || shell->finish()) return;
-        shell->log_.error("the device got nothing done while destroy waited for work in flight: its instance, and the memory "
-                          "that this work may yet write to, stay as they are until the process ends; remedy: reset the "
-                          "device, and let nobody else use memory that was registered with it");
+        shell->log_.error(
+            "the device got nothing done while destroy waited for work in flight: its instance, and the memory "
+            "that this work may yet write to, stay as they are until the process ends; remedy: reset the "
+            "device, and let nobody else use memory that was registered with it");
         keep(shell.release());
     }
 

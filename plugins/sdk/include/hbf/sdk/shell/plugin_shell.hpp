@@ -19,8 +19,7 @@
 
 namespace hbf::sdk::shell {
 
-inline InstanceShell::InstanceShell(std::unique_ptr<Instance> made, const Log &log)
-    : instance(std::move(made)), log_(log) {
+inline InstanceShell::InstanceShell(std::unique_ptr<Instance> made, const Log &log) : instance(std::move(made)), log_(log) {
     info = instance->queue_info();
     coherence = instance->coherence();
     kernels = instance->kernels();
