@@ -19,7 +19,8 @@ NvidiaInstance::NvidiaInstance(const Driver &cuda, const DeviceFacts &facts, con
     if (!trouble.empty()) log.warning(fmt::format("no tier in the host's memory: it could not be tried: {}", trouble));
     std::vector<Peer> peers;
     if (options.peers == Choice::automatic && facts.virtual_memory) peers = find_peers(context_, images.get(), log);
-    tiers_ = std::make_unique<Tiers>(context_, options, peers, HostMemory{node, host_bytes, trouble});
+    if (!options.storage.empty()) open_storage(options);
+    tiers_ = std::make_unique<Tiers>(context_, options, peers, HostMemory{node, host_bytes, trouble}, store_.get());
     choices_.batches = options.batches == Choice::automatic;
     if (choices_.batches && !cuda.MemcpyBatchAsync)
         log.info(
@@ -30,6 +31,28 @@ NvidiaInstance::NvidiaInstance(const Driver &cuda, const DeviceFacts &facts, con
     limits.visibility = HBF_VISIBLE_DEVICE | HBF_VISIBLE_HOST | HBF_VISIBLE_THIRD_PARTY;
     set_limits(limits);
     serve_kernels(std::make_unique<stream::KernelTable>(std::move(images)));
+}
+
+// Without cuFile nothing is lost but the short way: libhbf copies between the host plugin's storage and this device through
+// pinned memory, in two buffers.
+void NvidiaInstance::open_storage(const Options &options) {
+    std::string why;
+    if (const cufile::Functions *const functions = cufile::functions(why)) {
+        std::unique_ptr<FileStore> store;
+        try {
+            store = std::make_unique<FileStore>(*functions, options.storage, options.storage_bytes);
+            store->prove(context_);
+            store_ = std::move(store);
+            return;
+        } catch (const sdk::Failure &failure) {
+            if (context_.stuck()) leave(store.release());
+            if (failure.status != HBF_UNSUPPORTED) throw;
+            why = failure.message;
+        }
+    }
+    log_.warning(fmt::format("option storage: no tier gds0 in {}: {}; copies between storage and the device go through "
+                             "pinned memory, from and to the storage of the plugin host",
+                             options.storage, why));
 }
 
 NvidiaInstance::~NvidiaInstance() {
@@ -64,7 +87,7 @@ void NvidiaInstance::set_l2_aside(const Options &options) {
 }
 
 std::unique_ptr<stream::StreamApi> NvidiaInstance::make_stream() {
-    return std::make_unique<CudaStream>(context_, choices_, stream::QueueLimits{}.max_commands, log_);
+    return std::make_unique<CudaStream>(context_, choices_, stream::QueueLimits{}.max_commands, store_.get(), log_);
 }
 
 } // namespace hbf::nvidia

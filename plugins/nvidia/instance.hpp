@@ -37,10 +37,12 @@ protected:
 
 private:
     void set_l2_aside(const Options &options);
+    void open_storage(const Options &options);
 
     const sdk::Log log_;
     Context context_;
     std::unique_ptr<NvmlHealth> health_;
+    std::unique_ptr<FileStore> store_; // nullptr: no storage tier
     std::unique_ptr<Tiers> tiers_;
     StreamChoices choices_;
     size_t l2_before_ = 0; // the context's limit, as it was

@@ -18,6 +18,7 @@ struct Region {
     uint64_t at = 0;               // what the runtime calls its first byte, for copies, fills and kernels
     std::byte *host = nullptr;     // where the CPU sees it; nullptr: nowhere
     bool for_kernels = false;      // HBF_ACCESS_DEVICE
+    bool file = false;             // its bytes are the plugin's storage: `at` is a place there, and no address
 
     Region() = default;
     Region(const Region &) = delete;

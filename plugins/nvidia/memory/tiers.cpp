@@ -49,11 +49,23 @@ struct RegisteredRegion final : stream::Region {
     HostRange range;
 };
 
-Tiers::Tiers(Context &context, const Options &options, const std::vector<Peer> &peers, const HostMemory &host)
-    : context_(context), host_(host) {
+struct FileRegion final : stream::Region {
+    FileRegion(FileStore &of, uint64_t bytes) : store(of), taken(bytes) {
+        at = store.take(taken);
+        file = true;
+    }
+    ~FileRegion() override { store.give_back(at, taken); }
+    FileStore &store;
+    const uint64_t taken;
+};
+
+Tiers::Tiers(Context &context, const Options &options, const std::vector<Peer> &peers, const HostMemory &host,
+             FileStore *store)
+    : context_(context), host_(host), store_(store) {
     add_device(options);
     add_peers(options, peers);
     add_pinned(options);
+    if (store_) add_file();
     for (size_t i = 0; i + 1 < tiers_.size(); ++i) tiers_[i].extended_by = static_cast<uint32_t>(i + 1);
     used_.resize(tiers_.size());
 }
@@ -140,6 +152,22 @@ void Tiers::add_pinned(const Options &options) {
     tiers_.push_back(tier);
 }
 
+void Tiers::add_file() {
+    Tier tier;
+    tier.sort = Sort::file;
+    tier.name = "gds0";
+    tier.kind = HBF_TIER_COLD;
+    tier.media = HBF_MEDIA_FILE;
+    tier.access = HBF_ACCESS_DMA;
+    tier.granule = tier.alignment = FileStore::granule;
+    tier.most_alignment = FileStore::granule;
+    tier.capacity = store_->capacity;
+    tier.detail = fmt::format("a file in {}, by cuFile; whether past the host's memory (GPUDirect Storage) or in its "
+                              "compatibility mode cuFile does not say: gdscheck -p does",
+                              store_->folder());
+    tiers_.push_back(tier);
+}
+
 void Tiers::take(uint32_t index, uint64_t bytes) {
     const Tier &tier = tiers_[index];
     const std::lock_guard lock(mutex_);
@@ -164,18 +192,19 @@ void Tiers::describe(uint32_t index, hbf_tier_info &out) {
     out.numa_node = tier.node;
     out.coherence_domain = tier.domain;
     out.extended_by = tier.extended_by;
-    out.line_size = line;
+    out.line_size = tier.sort == Sort::file ? 0 : line;
     out.capacity = tier.capacity;
     {
         const std::lock_guard lock(mutex_);
         out.available = tier.capacity - used_[index];
     }
+    if (tier.sort == Sort::file) out.available = store_->free_bytes();
     // Others may have taken some since.
     if (tier.sort == Sort::device)
         if (const uint64_t free = context_.free_bytes(); free != 0) out.available = std::min(out.available, free);
     out.granule = tier.granule;
     out.alignment = tier.alignment;
-    out.copy_alignment = line;
+    out.copy_alignment = tier.sort == Sort::file ? static_cast<uint32_t>(FileStore::granule) : line;
     sdk::set_text(out.name, tier.name);
     sdk::set_text(out.detail, tier.detail);
 }
@@ -205,6 +234,12 @@ std::unique_ptr<stream::Region> Tiers::make(const sdk::AllocRequest &request) {
         sdk::fail(HBF_EXHAUSTED, fmt::format("{} has {} bytes, {} are wanted", tier.name, tier.capacity, request.size));
     const uint64_t alignment = std::max(request.alignment, tier.alignment);
     const uint64_t bytes = (request.size + tier.granule - 1) / tier.granule * tier.granule;
+    if (tier.sort == Sort::file) {
+        auto region = std::make_unique<FileRegion>(*store_, bytes);
+        region->tier = request.tier;
+        region->size = request.size;
+        return region;
+    }
     auto region = std::make_unique<TierRegion>(*this, request.tier, bytes);
     region->size = request.size;
     region->for_kernels = (tier.access & HBF_ACCESS_DEVICE) != 0;
@@ -238,9 +273,8 @@ std::unique_ptr<stream::Region> Tiers::make_registered(void *address, uint64_t s
         sdk::fail(HBF_UNSUPPORTED,
                   fmt::format("{} registers no memory of the host (CU_DEVICE_ATTRIBUTE 99)", context_.facts.name));
     if (!host_.trouble.empty())
-        sdk::fail(HBF_UNSUPPORTED,
-                  fmt::format("{} registers no memory of the host: it could not be tried: {}", context_.facts.name,
-                              host_.trouble));
+        sdk::fail(HBF_UNSUPPORTED, fmt::format("{} registers no memory of the host: it could not be tried: {}",
+                                               context_.facts.name, host_.trouble));
     return std::make_unique<RegisteredRegion>(context_, address, size);
 }
 

@@ -11,11 +11,12 @@
 #include "plugins/nvidia/memory/blocks.hpp"
 #include "plugins/nvidia/options.hpp"
 #include "plugins/nvidia/peers/peers.hpp"
+#include "plugins/nvidia/storage/file_store.hpp"
 #include "plugins/stream/region.hpp"
 
 namespace hbf::nvidia {
 
-enum class Sort : uint8_t { device, peer, pinned };
+enum class Sort : uint8_t { device, peer, pinned, file };
 
 struct Tier {
     Sort sort = Sort::device;
@@ -37,7 +38,9 @@ struct HostMemory {
 
 class Tiers {
 public:
-    Tiers(Context &context, const Options &options, const std::vector<Peer> &peers, const HostMemory &host);
+    // `store`: the storage tier's file, nullptr: there is none.
+    Tiers(Context &context, const Options &options, const std::vector<Peer> &peers, const HostMemory &host,
+          FileStore *store);
 
     uint32_t count() const { return static_cast<uint32_t>(tiers_.size()); }
     const Tier &tier(uint32_t index) const { return tiers_[index]; }
@@ -53,11 +56,13 @@ private:
     void add_device(const Options &options);
     void add_peers(const Options &options, const std::vector<Peer> &peers);
     void add_pinned(const Options &options);
+    void add_file();
     void take(uint32_t tier, uint64_t bytes); // throws EXHAUSTED
     void give_back(uint32_t tier, uint64_t bytes) noexcept;
 
     Context &context_;
     const HostMemory host_;
+    FileStore *const store_;
     std::vector<Tier> tiers_;
     std::mutex mutex_;
     std::vector<uint64_t> used_; // bytes of each tier

@@ -9,8 +9,10 @@
 
 namespace hbf::nvidia {
 
-CudaStream::CudaStream(const Context &context, const StreamChoices &choices, uint32_t most_copies, const sdk::Log &log)
+CudaStream::CudaStream(const Context &context, const StreamChoices &choices, uint32_t most_copies, FileStore *store,
+                       const sdk::Log &log)
     : cuda_(context.cuda), context_(context), choices_(choices), log_(log),
+      files_(store ? std::make_unique<FileLane>(context, *store) : nullptr),
       batches_(choices.batches && cuda_.MemcpyBatchAsync != nullptr),
       dsts_(batches_ ? new cuda::Pointer[most_copies] : nullptr), srcs_(batches_ ? new cuda::Pointer[most_copies] : nullptr),
       sizes_(batches_ ? new size_t[most_copies] : nullptr) {
@@ -27,19 +29,48 @@ CudaStream::~CudaStream() {
 stream::Event CudaStream::make_event() {
     cuda::Event event = nullptr;
     check(cuda_, cuda_.EventCreate(&event, cuda::event_disable_timing), "cuEventCreate");
+    try {
+        if (files_) files_->add(event);
+    } catch (...) {
+        (void)cuda_.EventDestroy(event);
+        throw;
+    }
     return event;
 }
 
+void CudaStream::destroy_event(stream::Event event) noexcept {
+    if (files_) files_->remove(of(event));
+    (void)cuda_.EventDestroy(of(event));
+}
+
+int CudaStream::record(stream::Event event) noexcept {
+    const cuda::Result code = cuda_.EventRecord(of(event), stream_);
+    if (files_ && code == cuda::success) files_->record(of(event));
+    return code;
+}
+
+stream::Answer CudaStream::query(stream::Event event) noexcept {
+    stream::Answer out = answer(cuda_.EventQuery(of(event)));
+    if (files_ && out.over && out.code == cuda::success) out.code = files_->outcome(of(event));
+    return out;
+}
+
+int CudaStream::one(const stream::Copy &copy) noexcept {
+    if (files_ && (copy.to->file || copy.from->file)) return files_->copy(copy, stream_);
+    return cuda_.MemcpyAsync(copy.dst, copy.src, copy.size, stream_);
+}
+
 int CudaStream::copy(const stream::Copy *copies, uint32_t count) noexcept {
-    if (count > 1 && batches_) {
+    const bool files = files_ && std::any_of(copies, copies + count,
+                                             [](const stream::Copy &copy) { return copy.to->file || copy.from->file; });
+    if (count > 1 && batches_ && !files) {
         const int code = batch(copies, count);
         if (code != cuda::not_supported) return code;
         batches_ = false; // nothing of it has begun
         log_.warning("cuMemcpyBatchAsync: CUDA_ERROR_NOT_SUPPORTED here; each copy is a call of its own from now on");
     }
     int code = cuda::success;
-    for (uint32_t i = 0; i < count && code == cuda::success; ++i)
-        code = cuda_.MemcpyAsync(copies[i].dst, copies[i].src, copies[i].size, stream_);
+    for (uint32_t i = 0; i < count && code == cuda::success; ++i) code = one(copies[i]);
     return code;
 }
 
@@ -52,6 +83,7 @@ int CudaStream::batch(const stream::Copy *copies, uint32_t count) noexcept {
 }
 
 int CudaStream::fill(const stream::Fill &fill) noexcept {
+    if (files_ && fill.to->file) return files_->fill(fill, stream_);
     switch (fill.width) {
     case 1:
         return cuda_.MemsetD8Async(fill.dst, static_cast<unsigned char>(fill.value), fill.count, stream_);
@@ -108,6 +140,7 @@ stream::Answer CudaStream::query_all() noexcept {
 }
 
 sdk::Failure CudaStream::explain(int code, bool ran) const {
+    if (FileLane::ours(code)) return FileLane::explain(code);
     // Work that had begun and ended badly has taken the context along, whatever it is called.
     const hbf_status status = ran && code != cuda::not_supported ? HBF_DEVICE_LOST : error_status(code);
     return {status, error_text(cuda_, code)};

@@ -13,7 +13,7 @@ namespace {
 class NvidiaStream : public OnFake {
 protected:
     std::unique_ptr<CudaStream> make(const StreamChoices &choices = {}) {
-        return std::make_unique<CudaStream>(*context, choices, 8, log());
+        return std::make_unique<CudaStream>(*context, choices, 8, nullptr, log());
     }
     std::vector<stream::Copy> copies(uint32_t count) {
         std::vector<stream::Copy> out;

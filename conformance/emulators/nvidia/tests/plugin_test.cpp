@@ -7,10 +7,8 @@
 #include <memory>
 #include <sstream>
 
-#include "conformance/emulators/nvidia/tests/machine.hpp"
-#include "plugins/nvidia/discovery.hpp"
-#include "plugins/nvidia/errors.hpp"
-#include "plugins/nvidia/instance.hpp"
+#include "conformance/emulators/nvidia/tests/opened.hpp"
+#include "plugins/stream/tests/hung.hpp"
 
 namespace hbf::nvidia {
 namespace {
@@ -18,63 +16,6 @@ namespace {
 using emulated::cuda::test::end_of;
 using emulated::cuda::test::passes_in_child;
 using emulated::cuda::test::start_child;
-
-constexpr uint64_t mebibyte = 1 << 20;
-
-template <class Call>
-sdk::Failure refusal(const Call &call) {
-    try {
-        call();
-    } catch (const sdk::Failure &failure) {
-        return failure;
-    }
-    return {HBF_OK, "it was not refused"};
-}
-
-Options alone() {
-    Options options;
-    options.peers = Choice::off;
-    return options;
-}
-
-class Opened {
-public:
-    explicit Opened(const Options &options = alone()) {
-        services.struct_size = sizeof services;
-        services.context = this;
-        services.log = [](void *self, hbf_log_level, hbf_string message) noexcept {
-            static_cast<Opened *>(self)->logged += std::string(message.data, message.size) + "\n";
-        };
-        const Survey all = survey("");
-        const Driver &cuda = driver();
-        check(cuda, cuda.Init(0), "cuInit");
-        instance = std::make_unique<NvidiaInstance>(cuda, read_facts(cuda, all.devices.at(0).ordinal), options, -1,
-                                                    uint64_t{1} << 30, sdk::Log(&services));
-    }
-    hbf_region_info allocate(uint32_t tier, uint64_t size) const {
-        sdk::AllocRequest request;
-        request.tier = tier, request.size = size;
-        return instance->alloc(request);
-    }
-    hbf_tier_info tier(uint32_t index) const {
-        hbf_tier_info info{};
-        instance->describe_tier(index, info);
-        return info;
-    }
-    static uint64_t submit(sdk::Queue &queue, const std::vector<hbf_command> &commands) {
-        const hbf_batch batch{sizeof batch, sizeof(hbf_command), commands.data(), commands.size()};
-        return queue.submit(sdk::BatchView(batch));
-    }
-    static hbf_command copy(hbf_region dst, hbf_region src, uint64_t size, uint64_t at = 0) {
-        hbf_command command{};
-        command.kind = HBF_COMMAND_COPY;
-        command.u.copy = {dst, at, src, at, size, nullptr};
-        return command;
-    }
-    std::string logged;
-    hbf_host_services services{};
-    std::unique_ptr<NvidiaInstance> instance;
-};
 
 struct Bad {
     const char *faults;
@@ -224,6 +165,15 @@ TEST(NvidiaQueue, ADeviceThatIsLostInACopyFailsItsValueAndAllAfter) {
         EXPECT_EQ(queue->poll().status, HBF_DEVICE_LOST);
         EXPECT_TRUE(refused == HBF_OK || refused == HBF_DEVICE_LOST) << refused;
         EXPECT_EQ(refusal([&] { opened.allocate(0, mebibyte); }).status, HBF_DEVICE_LOST);
+    });
+}
+
+TEST(NvidiaQueue, ADeviceThatHangsDoesNotHoldUpTheEndOfItsInstance) {
+    passes_in_child("never-completes:after=60", [] {
+        Opened opened;
+        stream::Logged logged;
+        const std::string said = stream::end_while_hung(std::move(opened.instance), logged);
+        EXPECT_NE(said.find(stream::hung_end), std::string::npos) << said;
     });
 }
 
