@@ -55,6 +55,7 @@ int run_table(const Options &options) {
 #endif
     bench::storage_rows(settings, *system, rows);
     bench::cold_rows(settings, rows);
+    bench::suite_rows(settings, rows);
     clear_progress();
     if (rows.empty()) {
         print_error("speed: no row is named like that");

@@ -6,48 +6,17 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/command.hpp"
 #include "bench/peak_memory.hpp"
 #include "bench/rows.hpp"
-#include "conformance/measure/clock.hpp"
-
-extern char **environ;
 
 namespace hbf::bench {
 namespace {
 
 namespace fs = std::filesystem;
-using measure::Clock;
-
-double run(std::vector<std::string> command) {
-    std::vector<char *> arguments;
-    for (auto &word : command) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child = 0;
-    const auto begin = Clock::now();
-    const int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) throw std::runtime_error(fmt::format("cannot run {}: {}", command[0], std::strerror(error)));
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR)
-            throw std::runtime_error(fmt::format("cannot wait for {}: {}", command[0], std::strerror(errno)));
-    }
-    const double seconds = measure::seconds_between(begin, Clock::now());
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        throw std::runtime_error(
-            fmt::format("{} {} failed (status {})", command[0], command.size() > 1 ? command[1] : "", status));
-    }
-    return seconds;
-}
 
 class EmptyCache {
 public:
@@ -78,12 +47,12 @@ void probe_rows(const Settings &settings, std::vector<Row> &rows) {
     if (!settings.wants(cold.name) && !settings.wants(cached.name) && !settings.wants(peak.name)) return;
     settings.tell("hbf probe");
     EmptyCache cache;
-    run({hbf, "probe"}); // the files are in the page cache: cold means without probe results
+    seconds_of({hbf, "probe"}); // the files are in the page cache: cold means without probe results
     for (size_t i = 0; i < settings.pairs; ++i) {
         cache.empty();
-        cold.ours.push_back(run({hbf, "probe"}));
-        cached.ours.push_back(run({hbf, "probe"}));
-        const auto nothing = run({"true"});
+        cold.ours.push_back(seconds_of({hbf, "probe"}));
+        cached.ours.push_back(seconds_of({hbf, "probe"}));
+        const auto nothing = seconds_of({"true"});
         cold.theirs.push_back(nothing);
         cached.theirs.push_back(nothing);
         cache.empty();
@@ -101,7 +70,7 @@ void size_row(const Settings &settings, std::vector<Row> &rows) {
     const auto library = settings.build + "/core/libhbf.so";
     auto stripped = (fs::temp_directory_path() / fmt::format("hbf-bench-{}.so", getpid())).string();
     try {
-        run({"strip", "-o", stripped, library});
+        seconds_of({"strip", "-o", stripped, library});
         size.ours.push_back(static_cast<double>(fs::file_size(stripped)) / (1 << 20));
     } catch (const std::exception &error) {
         size.missing = error.what();

@@ -26,5 +26,7 @@ void cambricon_rows(const Settings &settings, std::vector<Row> &rows);
 void level_zero_rows(const Settings &settings, std::vector<Row> &rows);
 void storage_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void cold_rows(const Settings &settings, std::vector<Row> &rows);
+void suite_rows(const Settings &settings,
+                std::vector<Row> &rows); // minutes: the suite on emulated machines, the kill matrix
 
 } // namespace hbf::bench
