@@ -181,7 +181,7 @@ class JsonOnFailure(Manners):
                             (['doctor', '--json', '--check', 'memry'], 'memry'),
                             (['plugin', 'check', '--json', '/no/such'], '/no/such'),
                             (['plugin', 'new', '--json', 'No Name'], 'No Name'),
-                            (['conformance', '--json', '-'], '--device'),
+                            (['conformance', '--json', '-', '--device', 'nosuch'], 'nosuch'),
                             (['conformance', '--json=-', '--filter'], '--filter'),
                             (['conformance', '--json', '-', '--plugin', '/no/such.so'], '/no/such.so'),
                             (['conformance', '--list', '--json', '-', '--filter', 'dma.copi'], 'dma.copi'),
