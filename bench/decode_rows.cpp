@@ -73,12 +73,12 @@ public:
         return out;
     }
     void exact(const std::vector<float> &of, std::vector<float> &output) {
-        kv::Place *const places[] = {&place};
+        kv::AttendPlace *const places[] = {&place};
         output.resize(of.size());
         check(attention.attend(shape, places, blocks, of.data(), 1, output.data()));
     }
     void selective(const kv::Selection &selection, const std::vector<float> &of, std::vector<float> &output) {
-        kv::Place *const places[] = {&place};
+        kv::AttendPlace *const places[] = {&place};
         output.resize(of.size());
         check(selected.attend(selection, index, places, blocks, of.data(), output.data()));
     }

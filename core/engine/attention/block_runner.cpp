@@ -7,7 +7,7 @@
 
 namespace hbf::kv {
 
-Result<uint64_t> count_tokens(std::span<Place *const> places, const kv_shape &shape, std::span<const Block> blocks) {
+Result<uint64_t> count_tokens(std::span<AttendPlace *const> places, const kv_shape &shape, std::span<const Block> blocks) {
     if (const char *reason = kernels::attention_refused(shape)) return fail(Code::invalid, reason);
     uint64_t tokens = 0;
     for (const Block &block : blocks) {
@@ -20,24 +20,24 @@ Result<uint64_t> count_tokens(std::span<Place *const> places, const kv_shape &sh
     return tokens;
 }
 
-void BlockRunner::sort(std::span<Place *const> places, std::span<const Block> blocks) {
+void BlockRunner::sort(std::span<AttendPlace *const> places, std::span<const Block> blocks) {
     if (lists_.size() < places.size()) lists_.resize(places.size());
     for (auto &list : lists_) list.clear();
     for (const Block &block : blocks) lists_[block.place].push_back(block.at);
 }
 
-void BlockRunner::abandon(std::span<Place *const> places, size_t count) noexcept {
+void BlockRunner::abandon(std::span<AttendPlace *const> places, size_t count) noexcept {
     for (size_t i = 0; i < count; ++i)
         if (!lists_[i].empty()) places[i]->abandon();
 }
 
-void BlockRunner::prefetch(std::span<Place *const> places, const kv_shape &shape, std::span<const Block> blocks) {
+void BlockRunner::prefetch(std::span<AttendPlace *const> places, const kv_shape &shape, std::span<const Block> blocks) {
     sort(places, blocks);
     for (size_t i = 0; i < places.size(); ++i)
         if (!lists_[i].empty()) places[i]->prefetch(shape, lists_[i]);
 }
 
-Result<> BlockRunner::run(std::span<Place *const> places, const kv_shape &shape, const float *query,
+Result<> BlockRunner::run(std::span<AttendPlace *const> places, const kv_shape &shape, const float *query,
                           std::span<const Block> blocks, Fold &fold) {
     sort(places, blocks);
     for (size_t i = 0; i < places.size(); ++i)

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
+
+#include "core/engine/attention/summary_score.hpp"
 
 namespace hbf::kv {
 
@@ -22,46 +25,60 @@ Result<> check_selection(const Selection &selection) {
     return {};
 }
 
+void Chooser::choose_block(uint32_t block) {
+    chosen_[block] = 1, free_[block] = 0;
+}
+
+void Chooser::take_all() {
+    chosen_.assign(chosen_.size(), 2), free_.assign(free_.size(), 0);
+    chosen_count_ = static_cast<uint32_t>(chosen_.size());
+}
+
 void Chooser::take_always(const Selection &selection, const KeyIndex &index) {
     uint64_t tokens = 0;
     uint32_t first = 0, last = index.blocks();
-    const auto always = [&](uint32_t block) { chosen_[block] = 1; };
-    for (; first < last && tokens < selection.sinks; ++first) tokens += index.tokens(first), always(first);
+    for (; first < last && tokens < selection.sinks; ++first) tokens += index.tokens(first), choose_block(first);
     tokens = 0;
-    for (; last > first && tokens < selection.recent; --last) tokens += index.tokens(last - 1), always(last - 1);
-    for (uint32_t block = first; block < last; ++block) {
-        bool known = index.has_sketch(block);
-        for (uint32_t head = 0; head < estimate_.heads(); ++head)
-            known = known && estimate_.upper(head, block) < std::numeric_limits<float>::infinity();
-        if (!known) always(block);
+    for (; last > first && tokens < selection.recent; --last) tokens += index.tokens(last - 1), choose_block(last - 1);
+    for (uint32_t block = first; block < last && !index.all_have_sketches(); ++block)
+        if (!index.has_sketch(block)) choose_block(block);
+    for (uint32_t head = 0; head < estimate_.heads(); ++head) {
+        const float *const upper = estimate_.uppers(head);
+        uint32_t unknown = 0;
+        for (uint32_t block = first; block < last; ++block)
+            unknown += upper[block] < std::numeric_limits<float>::infinity() ? 0 : 1;
+        for (uint32_t block = first; block < last && unknown != 0; ++block)
+            if (!(upper[block] < std::numeric_limits<float>::infinity())) choose_block(block);
     }
 }
 
 // Marks for a look the best of those not chosen, `count` of them, by the score of the head for which it is highest. Heads
-// count alike: each score is taken relative to its head's best.
-template <class Score>
-void Chooser::take_best(size_t count, const Score &score) {
-    std::fill(key_.begin(), key_.end(), -std::numeric_limits<float>::infinity());
+// count alike: each score is taken relative to its head's best. `order_` is a heap of the best so far, the worst on top.
+void Chooser::take_best(size_t count, const float *scores) {
+    if (count == 0) return;
+    best_of_heads(scores, estimate_.heads(), estimate_.padded(), estimate_.padded(), free_.data(), key_.data());
+    const auto better = [&](uint32_t a, uint32_t b) { return key_[a] != key_[b] ? key_[a] > key_[b] : a < b; };
     order_.clear();
-    for (uint32_t block = 0; block < estimate_.blocks(); ++block)
-        if (!chosen_[block]) order_.push_back(block);
-    for (uint32_t head = 0; head < estimate_.heads(); ++head) {
-        float best = -std::numeric_limits<float>::infinity();
-        for (const uint32_t block : order_) best = std::max(best, score(head, block));
-        for (const uint32_t block : order_) key_[block] = std::max(key_[block], score(head, block) - best);
+    float least = -std::numeric_limits<float>::infinity(); // of the heap, once it is full
+    for (uint32_t block = 0; block < estimate_.blocks(); ++block) {
+        if (!(key_[block] > least) && (order_.size() == count || free_[block] == 0)) continue;
+        if (order_.size() == count) {
+            std::pop_heap(order_.begin(), order_.end(), better);
+            order_.pop_back();
+        }
+        order_.push_back(block);
+        std::push_heap(order_.begin(), order_.end(), better);
+        if (order_.size() == count) least = key_[order_.front()];
     }
-    count = std::min(count, order_.size());
-    std::nth_element(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count), order_.end(),
-                     [&](uint32_t a, uint32_t b) { return key_[a] != key_[b] ? key_[a] > key_[b] : a < b; });
-    look_.insert(look_.end(), order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count));
+    look_.insert(look_.end(), order_.begin(), order_.end());
 }
 
 void Chooser::find_candidates(const Selection &selection) {
     const auto count =
         std::max<size_t>(static_cast<size_t>(std::ceil(selection.candidates * estimate_.blocks())), selection.least);
     look_.clear();
-    take_best((count + 1) / 2, [&](uint32_t head, uint32_t block) { return estimate_.upper(head, block); });
-    take_best(count / 2, [&](uint32_t head, uint32_t block) { return estimate_.pooled(head, block); });
+    take_best((count + 1) / 2, estimate_.uppers());
+    take_best(count / 2, estimate_.pooleds());
     std::sort(look_.begin(), look_.end());
     look_.erase(std::unique(look_.begin(), look_.end()), look_.end());
 }
@@ -75,28 +92,30 @@ void Chooser::look_at(const KeyIndex &index) {
 void Chooser::take_by_mass(const Selection &selection) {
     const uint32_t heads = estimate_.heads();
     const auto most = std::max<size_t>(static_cast<size_t>(selection.most * estimate_.blocks()), selection.least);
-    for (const uint32_t block : look_) key_[block] = 0;
-    sum_.assign(size_t{heads} * 2, 0.0); // largest, then all that is left
+    weight_.resize(look_.size() * heads); // shares of the candidates' mass
+    order_.resize(look_.size());
+    std::iota(order_.begin(), order_.end(), 0u); // of look_
     for (uint32_t head = 0; head < heads; ++head) {
         float largest = -std::numeric_limits<float>::infinity();
-        double sum = 0;
         for (const uint32_t block : look_) largest = std::max(largest, estimate_.middle(head, block));
-        for (const uint32_t block : look_) sum += std::exp(static_cast<double>(estimate_.middle(head, block) - largest));
-        const double whole = static_cast<double>(largest) + std::log(sum);
-        sum_[2 * head] = whole, sum_[2 * head + 1] = 1;
-        for (const uint32_t block : look_)
-            key_[block] = std::max(key_[block], static_cast<float>(std::exp(estimate_.middle(head, block) - whole)));
+        double sum = 0;
+        for (const uint32_t i : order_) {
+            double &weight = weight_[i * heads + head];
+            weight = std::exp(static_cast<double>(estimate_.middle(head, look_[i]) - largest));
+            sum += weight;
+        }
+        for (const uint32_t i : order_) weight_[i * heads + head] /= sum;
     }
-    order_ = look_;
-    std::sort(order_.begin(), order_.end(),
-              [&](uint32_t a, uint32_t b) { return key_[a] != key_[b] ? key_[a] > key_[b] : a < b; });
-    for (size_t i = 0; i < std::min(most, order_.size()); ++i) {
-        double left = 0;
-        for (uint32_t head = 0; head < heads; ++head) left = std::max(left, sum_[2 * head + 1]);
-        if (left <= 1 - selection.mass) break;
-        chosen_[order_[i]] = 1;
-        for (uint32_t head = 0; head < heads; ++head)
-            sum_[2 * head + 1] -= std::exp(estimate_.middle(head, order_[i]) - sum_[2 * head]);
+    const auto best_share = [&](uint32_t i) { return *std::max_element(&weight_[i * heads], &weight_[i * heads] + heads); };
+    std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+        const double of_a = best_share(a), of_b = best_share(b);
+        return of_a != of_b ? of_a > of_b : a < b;
+    });
+    sum_.assign(heads, 1.0); // what is left
+    for (size_t taken = 0; taken < std::min(most, order_.size()); ++taken) {
+        if (*std::max_element(sum_.begin(), sum_.end()) <= 1 - selection.mass) break;
+        choose_block(look_[order_[taken]]);
+        for (uint32_t head = 0; head < heads; ++head) sum_[head] -= weight_[order_[taken] * heads + head];
     }
 }
 
@@ -111,8 +130,9 @@ std::span<const uint32_t> Chooser::newly_chosen() {
 std::span<const uint32_t> Chooser::choose(const Selection &selection, const KeyIndex &index, uint32_t kv_head,
                                           const float *query) {
     kv_head_ = kv_head, chosen_count_ = looked_at_ = 0;
-    chosen_.assign(index.blocks(), 0), key_.resize(index.blocks());
     estimate_.summarise(index, kv_head, query);
+    chosen_.assign(index.blocks(), 0), key_.resize(estimate_.padded());
+    free_.assign(estimate_.padded(), 0), std::fill_n(free_.begin(), index.blocks(), 1.0f);
     take_always(selection, index);
     find_candidates(selection);
     if (!look_.empty()) {
@@ -123,10 +143,8 @@ std::span<const uint32_t> Chooser::choose(const Selection &selection, const KeyI
 }
 
 double Chooser::left_out(uint32_t head, double known) const {
-    double sum = 0;
-    for (uint32_t block = 0; block < estimate_.blocks(); ++block)
-        if (!chosen_[block]) sum += share_of(head, block, known);
-    return sum;
+    if (chosen_count_ == estimate_.blocks()) return 0;
+    return sum_of_masses(estimate_.uppers(head), estimate_.padded(), free_.data(), known);
 }
 
 double Chooser::value_norm_left_out(const KeyIndex &index) const {
@@ -180,7 +198,7 @@ std::span<const uint32_t> Chooser::choose_more(const KeyIndex &index, double tar
         for (size_t i = 0; i < count; ++i)
             if (!estimate_.looked_at(order_[i])) look_.push_back(order_[i]);
         if (look_.empty()) {
-            for (size_t i = 0; i < count; ++i) chosen_[order_[i]] = 1;
+            for (size_t i = 0; i < count; ++i) choose_block(order_[i]);
             return newly_chosen();
         }
         std::sort(look_.begin(), look_.end());

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/common/guarded.hpp"
+#include "core/engine/trace/trace.hpp"
 #include "kernels/device/attention.h"
+#include "kernels/host/attention/attention.hpp"
 
 namespace hbf::kv {
 namespace {
@@ -21,8 +23,7 @@ uint64_t padded(uint64_t size) {
 
 } // namespace
 
-DevicePlace::DevicePlace(Device device, Region kv, const DevicePlaceOptions &options)
-    : device_(std::move(device)), kv_(kv), options_(options) {
+DevicePlace::DevicePlace(Device device, const DevicePlaceOptions &options) : device_(std::move(device)), options_(options) {
     const uint64_t table = padded(uint64_t{options.window} * sizeof(kv_block));
     parts_ = {0, {query_bytes, query_bytes + table}, {}, 0};
     parts_.results[0] = query_bytes + 2 * table, parts_.results[1] = parts_.results[0] + padded(options.scratch);
@@ -30,19 +31,41 @@ DevicePlace::DevicePlace(Device device, Region kv, const DevicePlaceOptions &opt
 }
 
 Result<std::unique_ptr<DevicePlace>> DevicePlace::open(const Device &device, Region kv, const DevicePlaceOptions &options) {
-    const auto info = device.describe(kv);
-    if (!info) return tl::unexpected(info.error());
-    if (info->tier >= device.tiers().size() || !device.tiers()[info->tier].device_access)
-        return fail(Code::unsupported,
-                    fmt::format("processors of device {} do not reach the memory that the blocks are in", device.id()));
     if (options.window == 0 || options.groups == 0 || options.group_size == 0 || options.scratch < align)
         return fail(Code::invalid, "a launch must have a block, a group, a work-item and a page for results at least");
     const auto kernel = device.find_kernel("attention/1");
     if (!kernel) return tl::unexpected(kernel.error());
-    std::unique_ptr<DevicePlace> place(new DevicePlace(device, kv, options));
-    place->kv_size_ = info->size, place->tier_ = info->tier, place->kernel_ = kernel->kernel;
+    std::unique_ptr<DevicePlace> place(new DevicePlace(device, options));
+    if (const auto added = place->add(kv); !added) return tl::unexpected(added.error());
+    place->kernel_ = kernel->kernel;
     if (auto taken = place->take_memory(); !taken) return tl::unexpected(taken.error());
     return place;
+}
+
+Result<uint64_t> DevicePlace::add(Region kv) {
+    for (size_t i = 0; i < kv_.size(); ++i)
+        if (kv_[i].region == kv) return uint64_t{i} << region_shift;
+    const auto info = device_.describe(kv);
+    if (!info) return tl::unexpected(info.error());
+    if (info->tier >= device_.tiers().size() || !device_.tiers()[info->tier].device_access)
+        return fail(Code::unsupported,
+                    fmt::format("processors of device {} do not reach the memory that the blocks are in", device_.id()));
+    if (info->size >> region_shift != 0 || kv_.size() >> (63 - region_shift) != 0)
+        return fail(Code::unsupported, "a region of 16 TiB or more, or half a million of them");
+    if (kv_.empty()) tier_ = info->tier;
+    kv_.push_back({kv, info->size});
+    return uint64_t{kv_.size() - 1} << region_shift;
+}
+
+Result<> DevicePlace::check(const kv_shape &shape, std::span<const kv_block> blocks) const {
+    if (const char *reason = kernels::attention_refused(shape)) return fail(Code::invalid, reason);
+    for (const kv_block &block : blocks) {
+        const uint64_t number = block.offset >> region_shift;
+        const kv_block inside{block.offset & ((uint64_t{1} << region_shift) - 1), block.tokens, 0};
+        if (number >= kv_.size()) return fail(Code::invalid, fmt::format("there is no region {}", number), block.offset);
+        if (auto checked = check_blocks(shape, {&inside, 1}, kv_[number].size); !checked) return checked;
+    }
+    return {};
 }
 
 // On the device beside the blocks, and once more where the CPU can write and read it.
@@ -80,7 +103,7 @@ uint64_t DevicePlace::results_of_block() const {
 }
 
 Result<> DevicePlace::begin(const kv_shape &shape, const float *query, std::span<const kv_block> blocks) {
-    if (auto checked = check_blocks(shape, blocks, kv_size_); !checked) return checked;
+    if (auto checked = check(shape, blocks); !checked) return checked;
     return guarded([&] { return send_query(shape, query, blocks); });
 }
 
@@ -113,16 +136,22 @@ Result<> DevicePlace::launch_ahead() {
 }
 
 Result<> DevicePlace::launch(uint32_t slot) {
-    const auto count = static_cast<uint32_t>(std::min<size_t>(blocks_.size(), in_window_));
+    const uint64_t number = blocks_.front().offset >> region_shift; // neighbours in one region are a launch
+    uint32_t count = 1;
+    while (count < in_window_ && count < blocks_.size() && blocks_[count].offset >> region_shift == number) ++count;
+    const Memory &kv = kv_[number];
     const Region there = on_device_.region, here = on_host_.region;
     const uint64_t table = parts_.table[slot], table_size = count * sizeof(kv_block), state = parts_.results[slot],
                    states = uint64_t{count} * shape_.query_heads * 2 * sizeof(float), output = state + states,
                    size = count * results_of_block();
-    std::memcpy(on_host_.address + table, blocks_.data(), table_size);
+    for (uint32_t i = 0; i < count; ++i) {
+        const kv_block block{blocks_[i].offset - (number << region_shift), blocks_[i].tokens, 0};
+        std::memcpy(on_host_.address + table + i * sizeof block, &block, sizeof block);
+    }
     if (auto told = device_.written_by_cpu(here, table, table_size); !told) return told;
-    const kernels::device::attention_arguments arguments{kv_size_, shape_, count, 0};
+    const kernels::device::attention_arguments arguments{kv.size, shape_, count, 0};
     const KernelBuffer buffers[] = {
-        {kv_, 0, kv_size_, kernel_reads},
+        {kv.region, 0, kv.size, kernel_reads},
         {there, table, table_size, kernel_reads},
         {there, parts_.query, uint64_t{shape_.query_heads} * shape_.head_dim * sizeof(float), kernel_reads},
         {there, state, states, kernel_writes},
@@ -138,6 +167,7 @@ Result<> DevicePlace::launch(uint32_t slot) {
     windows_[slot] = {point->value, count};
     ++used_, ++work_.launches;
     blocks_ = blocks_.subspan(count);
+    work_.kv_bytes += count * kernels::device::kv_block_size(shape_);
     work_.blocks += count, work_.bytes_in += table_size, work_.bytes_out += size;
     return {};
 }
@@ -151,9 +181,11 @@ Result<> DevicePlace::take_results(uint32_t count, float *state, float *output) 
     while (count != 0) {
         if (used_ == 0) return fail(Code::invalid, "more blocks were asked for than were named");
         const Window &window = windows_[first_];
-        if (!arrived_)
+        if (!arrived_) {
+            const trace::Span span("wait for the device");
             if (const auto done = queue_.wait(window.value); !done) return tl::unexpected(done.error());
-        arrived_ = true;
+            arrived_ = true;
+        }
         const auto *const results = reinterpret_cast<const float *>(on_host_.address + parts_.results[first_]);
         const uint32_t take = std::min(count, window.blocks - taken_);
         std::copy_n(results + taken_ * states, take * states, state);

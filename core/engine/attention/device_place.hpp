@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
 #include "core/engine/attention/host_memory.hpp"
 #include "core/engine/attention/place.hpp"
@@ -20,15 +21,19 @@ struct DevicePlaceOptions {
 
 struct DeviceWork {
     uint64_t blocks = 0, launches = 0;
+    uint64_t kv_bytes = 0;                // of the blocks
     uint64_t bytes_in = 0, bytes_out = 0; // tables and queries; results
 };
 
-class DevicePlace final : public Place {
+class DevicePlace final : public AttendPlace {
 public:
     // Blocks lie in `kv`, of memory that the device's processors reach; it stays the caller's and must outlive this.
     // Code::unsupported: the device has no kernel "attention/1", or its processors do not reach the region.
     static Result<std::unique_ptr<DevicePlace>> open(const Device &device, Region kv,
                                                      const DevicePlaceOptions &options = {});
+    // Another region of the same tier, in which blocks lie as well: what to add to the offset of a block in it. It must be
+    // there while blocks in it are named, no longer. Code::unsupported: the processors do not reach it.
+    Result<uint64_t> add(Region kv);
     ~DevicePlace() override;
     DevicePlace(const DevicePlace &) = delete;
     DevicePlace &operator=(const DevicePlace &) = delete;
@@ -49,7 +54,14 @@ private:
         uint32_t blocks = 0;
     };
 
-    DevicePlace(Device device, Region kv, const DevicePlaceOptions &options);
+    struct Memory {
+        Region region;
+        uint64_t size;
+    };
+    static constexpr uint32_t region_shift = 44; // of an offset: what is above is the region's number
+
+    DevicePlace(Device device, const DevicePlaceOptions &options);
+    Result<> check(const kv_shape &shape, std::span<const kv_block> blocks) const;
     Result<> take_memory();
     Result<> send_query(const kv_shape &shape, const float *query, std::span<const kv_block> blocks);
     Result<> take_results(uint32_t count, float *state, float *output);
@@ -58,8 +70,7 @@ private:
     uint64_t results_of_block() const; // bytes
 
     Device device_;
-    Region kv_;
-    uint64_t kv_size_ = 0;
+    std::vector<Memory> kv_;
     uint32_t tier_ = 0;
     DevicePlaceOptions options_;
     Kernel kernel_;

@@ -37,8 +37,8 @@ protected:
         must(queue.wait(must(queue.submit(hbf::testing::copy(region, from, size))).value));
         must(device->free(from.region));
     }
-    Result<std::vector<float>> attend(Place &place, uint32_t tokens) {
-        Place *const places[] = {&place};
+    Result<std::vector<float>> attend(AttendPlace &place, uint32_t tokens) {
+        AttendPlace *const places[] = {&place};
         std::vector<float> output(size_t{tokens} * sequence.shape.query_heads * sequence.shape.head_dim);
         if (auto done = attention.attend(blocks.shape, places, blocks.list, query.data(), tokens, output.data()); !done)
             return tl::unexpected(done.error());
@@ -87,7 +87,7 @@ TEST_F(DevicePlaceTest, BesideBlocksInMemory) {
     upload();
     auto there = must(DevicePlace::open(*device, region.region));
     MemoryPlace here(blocks.bytes.data(), blocks.bytes.size());
-    Place *const places[] = {&here, there.get()};
+    AttendPlace *const places[] = {&here, there.get()};
     std::mt19937 random(3);
     for (Block &block : blocks.list) block.place = random() % 2;
     std::vector<float> output(expected[1].size());
@@ -126,7 +126,7 @@ TEST_F(DevicePlaceTest, BadInputIsRefused) {
     auto place = must(DevicePlace::open(*device, region.region, {4, 4096, 4, 16}));
     blocks.shape.query_heads = 64;
     query.resize(64 * 32);
-    Place *const places[] = {place.get()};
+    AttendPlace *const places[] = {place.get()};
     std::vector<float> output(query.size());
     const auto done = attention.attend(blocks.shape, places, blocks.list, query.data(), 1, output.data());
     ASSERT_FALSE(done);
@@ -141,7 +141,7 @@ TEST_F(DevicePlaceTest, BadInputIsRefused) {
 TEST_F(DevicePlaceTest, OnceWarmedNothingIsAllocated) {
     upload();
     auto place = must(DevicePlace::open(*device, region.region, {8, 1 << 20, 4, 16}));
-    Place *const places[] = {place.get()};
+    AttendPlace *const places[] = {place.get()};
     std::vector<float> output(expected[1].size());
     const auto step = [&] { must(attention.attend(blocks.shape, places, blocks.list, query.data(), 1, output.data())); };
     for (int warm = 0; warm < 40; ++warm) step(); // each entry of the queue's ring has memory of its own

@@ -2,7 +2,6 @@
 #include "core/engine/attention/estimate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -14,47 +13,29 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// Logarithms of 0..256, not below the true ones.
-const std::array<float, HBF_KV_MAX_TOKENS + 1> &logarithms() {
-    static const std::array<float, HBF_KV_MAX_TOKENS + 1> table = [] {
-        std::array<float, HBF_KV_MAX_TOKENS + 1> made{};
-        made[0] = -infinity;
-        for (uint32_t i = 1; i < made.size(); ++i)
-            made[i] = std::nextafter(static_cast<float>(std::log(static_cast<double>(i))), infinity);
-        return made;
-    }();
-    return table;
-}
-
 } // namespace
 
 void Estimate::summarise(const KeyIndex &index, uint32_t kv_head, const float *query) {
     const auto &kv = index.shape().kv;
     const uint32_t dim = kv.head_dim;
-    const auto &log_of = logarithms();
     kv_head_ = kv_head, query_ = query, heads_ = kv.query_heads / kv.kv_heads;
     blocks_ = index.blocks(), padded_ = index.tiles() * summary_tile;
-    scaled_.resize(dim), rounding_.resize(heads_), looked_at_.assign(blocks_, 0);
+    scaled_.resize(size_t{heads_} * dim), rounding_.resize(heads_), looked_at_.assign(blocks_, 0);
     if (upper_.size() < size_t{heads_} * padded_)
         upper_.resize(size_t{heads_} * padded_), middle_.resize(upper_.size()), pooled_.resize(upper_.size());
+    const float *const magnitude = index.magnitude(kv_head);
     for (uint32_t head = 0; head < heads_; ++head) {
-        const float *const magnitude = index.magnitude(kv_head);
         float sum = 0;
         for (uint32_t i = 0; i < dim; ++i) {
-            scaled_[i] = query[head * dim + i] * kv.scale;
-            sum += std::fabs(scaled_[i]) * magnitude[i];
+            float &scaled = scaled_[head * dim + i];
+            scaled = query[head * dim + i] * kv.scale;
+            sum += std::fabs(scaled) * magnitude[i];
         }
         // Covers every order of the additions, the rounding of the products, and that of this sum.
         const float rounding = static_cast<float>(2 * dim + 64) * 0x1p-23f * sum + 0x1p-16f;
         rounding_[head] = rounding < infinity ? rounding : infinity;
-        float *const upper = &upper_[at(head, 0)], *const pooled = &pooled_[at(head, 0)];
-        index.score(kv_head, scaled_.data(), upper, pooled);
-        for (uint32_t block = 0; block < blocks_; ++block) {
-            const float most = upper[block] + rounding_[head], tokens = log_of[index.tokens(block)];
-            upper[block] = most < infinity ? most + tokens : infinity; // NaN too
-            pooled[block] += tokens;
-        }
     }
+    index.score(kv_head, scaled_.data(), heads_, rounding_.data(), upper_.data(), pooled_.data(), padded_);
 }
 
 void Estimate::look_at(const KeyIndex &index, std::span<const uint32_t> blocks) {

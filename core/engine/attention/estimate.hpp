@@ -28,6 +28,10 @@ public:
     float middle(uint32_t head, uint32_t block) const noexcept { return middle_[at(head, block)]; }
     // Score of the block's mean key, plus the logarithm of its tokens: what a uniform block would weigh.
     float pooled(uint32_t head, uint32_t block) const noexcept { return pooled_[at(head, block)]; }
+    // The same as arrays: 16 * tiles() numbers a head, one head after the other.
+    const float *uppers(uint32_t head = 0) const noexcept { return &upper_[at(head, 0)]; }
+    const float *pooleds() const noexcept { return pooled_.data(); }
+    size_t padded() const noexcept { return padded_; }
     // How far fp32 may be from any score of this head, in the index or in the kernels of attention.
     float rounding(uint32_t head) const noexcept { return rounding_[head]; }
 

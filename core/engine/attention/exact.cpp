@@ -15,7 +15,7 @@ namespace hbf::kv {
 // Tokens that are attended together stand in for query heads: all that share a KV head, token after token.
 struct ExactAttention::Pass {
     const kv_shape &shape; // of one token
-    std::span<Place *const> places;
+    std::span<AttendPlace *const> places;
     std::span<const Block> whole, part; // seen in full by all tokens, and by some of them only
     uint64_t part_begin;                // token with which `part` begins
     uint64_t before;                    // tokens before the first of these
@@ -42,12 +42,12 @@ constexpr float nothing = -std::numeric_limits<float>::infinity();
 
 } // namespace
 
-Result<> ExactAttention::attend(const kv_shape &shape, std::span<Place *const> places, std::span<const Block> blocks,
+Result<> ExactAttention::attend(const kv_shape &shape, std::span<AttendPlace *const> places, std::span<const Block> blocks,
                                 const float *query, uint32_t tokens, float *output) {
     return guarded([&] { return attend_passes(shape, places, blocks, query, tokens, output); });
 }
 
-void ExactAttention::prefetch(const kv_shape &shape, std::span<Place *const> places,
+void ExactAttention::prefetch(const kv_shape &shape, std::span<AttendPlace *const> places,
                               std::span<const Block> blocks) noexcept {
     (void)guarded([&]() -> Result<> {
         if (count_tokens(places, shape, blocks)) runner_.prefetch(places, shape, blocks);
@@ -55,8 +55,8 @@ void ExactAttention::prefetch(const kv_shape &shape, std::span<Place *const> pla
     });
 }
 
-Result<> ExactAttention::attend_passes(const kv_shape &shape, std::span<Place *const> places, std::span<const Block> blocks,
-                                       const float *query, uint32_t tokens, float *output) {
+Result<> ExactAttention::attend_passes(const kv_shape &shape, std::span<AttendPlace *const> places,
+                                       std::span<const Block> blocks, const float *query, uint32_t tokens, float *output) {
     report_ = {};
     const auto all = count_tokens(places, shape, blocks);
     if (!all) return tl::unexpected(all.error());
@@ -111,7 +111,7 @@ Result<> ExactAttention::attend_in_part(const Pass &pass, const Block &block, ui
         const kv_block part{block.at.offset,
                             static_cast<uint32_t>(std::min<uint64_t>(seen > first ? seen - first : 0, block.at.tokens)), 0};
         if (part.tokens != 0) {
-            Place &place = *pass.places[block.place];
+            AttendPlace &place = *pass.places[block.place];
             if (auto begun = place.begin(pass.shape, pass.query + token * numbers, {&part, 1}); !begun) return begun;
             if (auto done = place.next(1, one_state_.data(), one_output_.data()); !done) {
                 place.abandon();

@@ -32,18 +32,18 @@ public:
     // query, output: tokens * query_heads * head_dim numbers, token after token, head after head. Of the shape query_heads
     // are those of one token. A place is named in a call at most once; nullptr where no block lies. After an error `output`
     // holds nothing of use, and nothing is in flight.
-    Result<> attend(const kv_shape &shape, std::span<Place *const> places, std::span<const Block> blocks, const float *query,
-                    uint32_t tokens, float *output);
+    Result<> attend(const kv_shape &shape, std::span<AttendPlace *const> places, std::span<const Block> blocks,
+                    const float *query, uint32_t tokens, float *output);
 
     // Says what the next attend() of one token will be called with: the next layer's blocks, while this one's are attended
-    // or before its query is known. A hint; Place::prefetch says what becomes of it.
-    void prefetch(const kv_shape &shape, std::span<Place *const> places, std::span<const Block> blocks) noexcept;
+    // or before its query is known. A hint; AttendPlace::prefetch says what becomes of it.
+    void prefetch(const kv_shape &shape, std::span<AttendPlace *const> places, std::span<const Block> blocks) noexcept;
 
     const ExactReport &report() const noexcept { return report_; } // of the last call
 
 private:
     struct Pass; // some tokens at once
-    Result<> attend_passes(const kv_shape &shape, std::span<Place *const> places, std::span<const Block> blocks,
+    Result<> attend_passes(const kv_shape &shape, std::span<AttendPlace *const> places, std::span<const Block> blocks,
                            const float *query, uint32_t tokens, float *output);
     Result<> run_pass(const Pass &pass);
     Result<> attend_in_part(const Pass &pass, const Block &block, uint64_t first);

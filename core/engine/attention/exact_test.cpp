@@ -18,7 +18,7 @@ using testing::Sequence;
 std::vector<float> attended(ExactAttention &attention, const Blocks &blocks, const std::vector<float> &query,
                             uint32_t tokens) {
     MemoryPlace memory(blocks.bytes.data(), blocks.bytes.size());
-    Place *const places[] = {&memory};
+    AttendPlace *const places[] = {&memory};
     std::vector<float> output(query.size());
     must(attention.attend(blocks.shape, places, blocks.list, query.data(), tokens, output.data()));
     return output;
@@ -97,7 +97,7 @@ TEST(ExactAttentionTest, SplittingAmongPlacesChangesNoBit) {
     const auto whole = attended(attention, blocks, query, 3);
     std::vector<uint8_t> elsewhere(blocks.bytes.size());
     MemoryPlace here(blocks.bytes.data(), blocks.bytes.size()), there(elsewhere.data(), elsewhere.size());
-    Place *const places[] = {&here, nullptr, &there};
+    AttendPlace *const places[] = {&here, nullptr, &there};
     const uint64_t size = kernels::device::kv_block_size(blocks.shape);
     for (size_t b = 0; b < blocks.list.size(); ++b) {
         if (random() % 2) continue;
@@ -169,7 +169,7 @@ TEST(ExactAttentionTest, OffsetsBeyond32Bits) {
         blocks.list[b].at.offset = far[b];
     }
     MemoryPlace place(memory, size);
-    Place *const places[] = {&place};
+    AttendPlace *const places[] = {&place};
     std::vector<float> output(query.size());
     must(attention.attend(blocks.shape, places, blocks.list, query.data(), 1, output.data()));
     EXPECT_EQ(output, near);
@@ -184,7 +184,7 @@ TEST(ExactAttentionTest, BadInputIsRefused) {
     const auto query = random_query(sequence.shape, 2, random);
     std::vector<float> output(query.size());
     MemoryPlace memory(good.bytes.data(), good.bytes.size());
-    Place *const places[] = {&memory, nullptr};
+    AttendPlace *const places[] = {&memory, nullptr};
     ExactAttention attention;
     const auto refused = [&](const Blocks &blocks, uint32_t tokens, const std::string &words) {
         const auto done = attention.attend(blocks.shape, places, blocks.list, query.data(), tokens, output.data());
@@ -221,7 +221,7 @@ TEST(ExactAttentionTest, OnceWarmedNothingIsAllocated) {
     const auto query = random_query(sequence.shape, 5, random);
     std::vector<float> output(query.size());
     MemoryPlace memory(blocks.bytes.data(), blocks.bytes.size());
-    Place *const places[] = {&memory};
+    AttendPlace *const places[] = {&memory};
     ExactAttention attention;
     must(attention.attend(blocks.shape, places, blocks.list, query.data(), 5, output.data()));
     const auto before = hbf::testing::allocations();
@@ -238,7 +238,7 @@ TEST(ExactAttentionTest, OutOfMemoryIsSaid) {
     const auto query = random_query(sequence.shape, 3, random);
     std::vector<float> output(query.size());
     MemoryPlace memory(blocks.bytes.data(), blocks.bytes.size());
-    Place *const places[] = {&memory};
+    AttendPlace *const places[] = {&memory};
     uint64_t nth = 1;
     for (bool failed = true; failed; ++nth) {
         ExactAttention attention;

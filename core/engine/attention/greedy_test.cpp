@@ -54,7 +54,7 @@ public:
         kernels::attention_pack(shape_, keys.data(), values.data(), last.at.tokens, 1,
                                 pools_[last.place].address + last.at.offset);
         ++last.at.tokens;
-        Place *const places[] = {memory_.get(), source_.get(), device_.get()};
+        AttendPlace *const places[] = {memory_.get(), source_.get(), device_.get()};
         must(attention_.attend(shape_, places, list, query, 1, out));
     }
 

@@ -10,6 +10,7 @@
 
 #include "core/common/guarded.hpp"
 #include "core/engine/attention/summary_score.hpp"
+#include "kernels/host/attention/attention.hpp"
 #include "kernels/host/attention/sketch.hpp"
 
 namespace hbf::kv {
@@ -33,10 +34,16 @@ uint32_t to_stored(float value, uint32_t element) {
     return sign | ((bits + 0xfffu + (bits >> 13 & 1) - (112u << 23)) >> 13);
 }
 
+// Not below the true one.
+float logarithm(uint32_t tokens) {
+    return tokens == 0 ? -infinity : std::nextafter(static_cast<float>(std::log(static_cast<double>(tokens))), infinity);
+}
+
 } // namespace
 
 KeyIndex::KeyIndex(const sketch_shape &shape)
-    : shape_(shape), magnitude_(size_t{shape.kv.kv_heads} * shape.kv.head_dim, 0.0f) {}
+    : shape_(shape), magnitude_(size_t{shape.kv.kv_heads} * shape.kv.head_dim, 0.0f),
+      largest_norm_(shape.kv.kv_heads, 0.0f) {}
 
 Result<KeyIndex> KeyIndex::make(const sketch_shape &shape) {
     if (const char *reason = kernels::sketch_refused(shape)) return fail(Code::invalid, reason);
@@ -55,25 +62,29 @@ void KeyIndex::store(size_t number, float value) noexcept {
     std::memcpy(summaries_.data() + number * size, &word, size); // little-endian, as all we run on
 }
 
-void KeyIndex::score(uint32_t kv_head, const float *query, float *bound, float *mean) const noexcept {
+void KeyIndex::score(uint32_t kv_head, const float *query, uint32_t heads, const float *rounding, float *upper,
+                     float *pooled, size_t stride) const noexcept {
     const size_t tile =
         size_t{kinds} * shape_.kv.head_dim * summary_tile * kernels::device::hbf_element_size(shape_.kv.element);
     summary_score(
         {summaries_.data() + kv_head * tile, shape_.kv.kv_heads * tile, tiles(), shape_.kv.head_dim, shape_.kv.element},
-        query, bound, mean);
+        {query, heads, rounding, log_tokens_.data()}, upper, pooled, stride);
 }
 uint64_t KeyIndex::bytes_scored() const noexcept {
     return summaries_.size() / shape_.kv.kv_heads;
 }
 
-Result<> KeyIndex::add_tokens(uint32_t block, const void *bytes, uint32_t first, uint32_t count) {
+Result<> KeyIndex::add_tokens(uint32_t block, const void *bytes, uint32_t first, uint32_t count, uint32_t capacity) {
     const bool is_new = block == blocks() && first == 0, goes_on = block < blocks() && tokens_[block] == first;
     if (!is_new && !goes_on)
         return fail(Code::invalid, fmt::format("tokens {} and on of block {}: there are {} blocks, and they come in order",
                                                first, block, blocks()));
-    if (first > shape_.kv.block_tokens || count > shape_.kv.block_tokens - first)
+    Added added{block, static_cast<const uint8_t *>(bytes), first, count, shape_.kv};
+    if (capacity != 0) added.shape.block_tokens = capacity;
+    if (const char *reason = kernels::attention_refused(added.shape)) return fail(Code::invalid, reason);
+    if (first > added.shape.block_tokens || count > added.shape.block_tokens - first)
         return fail(Code::invalid,
-                    fmt::format("{} tokens: a block has room for {}", uint64_t{first} + count, shape_.kv.block_tokens));
+                    fmt::format("{} tokens: a block has room for {}", uint64_t{first} + count, added.shape.block_tokens));
     if (is_new)
         if (auto made = guarded([&]() -> Result<> {
                 resize(block + 1);
@@ -84,25 +95,26 @@ Result<> KeyIndex::add_tokens(uint32_t block, const void *bytes, uint32_t first,
             return made;
         }
     for (uint32_t head = 0; head < shape_.kv.kv_heads; ++head) {
-        for (uint32_t channel = 0; channel < shape_.kv.head_dim; ++channel)
-            add_channel(block, static_cast<const uint8_t *>(bytes), head, channel, first, count);
-        add_values(block, static_cast<const uint8_t *>(bytes), head, first, count);
+        for (uint32_t channel = 0; channel < shape_.kv.head_dim; ++channel) add_channel(added, head, channel);
+        add_values(added, head);
     }
     tokens_[block] = first + count;
+    log_tokens_[block] = logarithm(first + count);
+    without_sketch_ += sketched_[block];
     sketched_[block] = 0; // it was of fewer tokens
     return {};
 }
 
-void KeyIndex::add_channel(uint32_t block, const uint8_t *bytes, uint32_t kv_head, uint32_t channel, uint32_t first,
-                           uint32_t count) {
+void KeyIndex::add_channel(const Added &added, uint32_t kv_head, uint32_t channel) {
+    const auto &[block, bytes, first, count, shape] = added;
     const size_t low_at = number(block, kv_head, smallest, channel), high_at = number(block, kv_head, largest, channel),
                  mean_at = number(block, kv_head, mean, channel);
     float low = first ? load(low_at) : infinity, high = first ? load(high_at) : -infinity;
     double sum = first ? static_cast<double>(load(mean_at)) * first : 0;
     float &most = magnitude_[size_t{kv_head} * shape_.kv.head_dim + channel];
     for (uint32_t token = first; token < first + count; ++token) {
-        const float key = kernels::device::hbf_load_element(
-            bytes, shape_.kv.element, kernels::device::kv_key_index(shape_.kv, kv_head, token, channel));
+        const float key = kernels::device::hbf_load_element(bytes, shape.element,
+                                                            kernels::device::kv_key_index(shape, kv_head, token, channel));
         if (!std::isfinite(key))
             low = -infinity, high = infinity; // anything is possible
         else
@@ -113,19 +125,21 @@ void KeyIndex::add_channel(uint32_t block, const uint8_t *bytes, uint32_t kv_hea
     store(mean_at, first + count ? static_cast<float>(sum / (first + count)) : 0.0f);
 }
 
-void KeyIndex::add_values(uint32_t block, const uint8_t *bytes, uint32_t kv_head, uint32_t first, uint32_t count) {
+void KeyIndex::add_values(const Added &added, uint32_t kv_head) {
+    const auto &[block, bytes, first, count, shape] = added;
     float &norm = value_norm_[size_t{block} * shape_.kv.kv_heads + kv_head];
     if (first == 0) norm = 0;
     for (uint32_t token = first; token < first + count; ++token) {
         double sum = 0;
         for (uint32_t channel = 0; channel < shape_.kv.head_dim; ++channel) {
             const auto value = static_cast<double>(kernels::device::hbf_load_element(
-                bytes, shape_.kv.element, kernels::device::kv_value_index(shape_.kv, kv_head, token, channel)));
+                bytes, shape.element, kernels::device::kv_value_index(shape, kv_head, token, channel)));
             sum += value * value;
         }
         const float found = std::isfinite(sum) ? std::nextafter(static_cast<float>(std::sqrt(sum)), infinity) : infinity;
         norm = std::max(norm, found);
     }
+    largest_norm_[kv_head] = std::max(largest_norm_[kv_head], norm);
 }
 
 Result<> KeyIndex::add_sketch(uint32_t block, const void *bytes) {
@@ -133,6 +147,7 @@ Result<> KeyIndex::add_sketch(uint32_t block, const void *bytes) {
         return fail(Code::invalid, fmt::format("block {} has no tokens: there are {} blocks", block, blocks()));
     kernels::sketch_make(shape_, bytes, tokens_[block],
                          sketches_.data() + block * kernels::device::sketch_block_size(shape_));
+    without_sketch_ -= 1u - sketched_[block];
     sketched_[block] = 1;
     return {};
 }
@@ -140,6 +155,10 @@ Result<> KeyIndex::add_sketch(uint32_t block, const void *bytes) {
 void KeyIndex::truncate(uint32_t block) {
     if (block >= blocks()) return;
     resize(block);
+    for (uint32_t head = 0; head < shape_.kv.kv_heads; ++head) {
+        largest_norm_[head] = 0;
+        for (uint32_t i = 0; i < block; ++i) largest_norm_[head] = std::max(largest_norm_[head], value_norm(i, head));
+    }
 }
 
 void KeyIndex::resize(uint32_t blocks) {
@@ -148,7 +167,13 @@ void KeyIndex::resize(uint32_t blocks) {
     summaries_.resize((blocks + size_t{summary_tile} - 1) / summary_tile * tile);
     sketches_.resize(blocks * kernels::device::sketch_block_size(shape_));
     value_norm_.resize(size_t{blocks} * shape_.kv.kv_heads);
-    sketched_.resize(blocks), tokens_.resize(blocks);
+    tokens_.resize(blocks);
+    log_tokens_.resize(size_t{tiles()} * summary_tile);
+    std::fill(log_tokens_.begin() + blocks, log_tokens_.end(), -infinity); // what is no block weighs nothing
+    for (size_t gone = blocks; gone < sketched_.size(); ++gone) without_sketch_ -= 1u - sketched_[gone];
+    const size_t before = std::min<size_t>(sketched_.size(), blocks);
+    sketched_.resize(blocks); // last: none that was not counted is there
+    without_sketch_ += blocks - static_cast<uint32_t>(before);
 }
 
 } // namespace hbf::kv

@@ -102,8 +102,9 @@ TEST(KeyIndexTest, TokenByTokenIsTheSame) {
     const auto query = random_query(sequence.shape, 1, random);
     for (uint32_t head = 0; head < 2; ++head) {
         std::vector<float> a(16), b(16), mean_a(16), mean_b(16);
-        at_once.score(head, query.data(), a.data(), mean_a.data());
-        slowly.score(head, query.data(), b.data(), mean_b.data());
+        const float rounding = 0;
+        at_once.score(head, query.data(), 1, &rounding, a.data(), mean_a.data(), 16);
+        slowly.score(head, query.data(), 1, &rounding, b.data(), mean_b.data(), 16);
         for (uint32_t block = 0; block < 4; ++block) {
             EXPECT_EQ(a[block], b[block]);
             EXPECT_NEAR(mean_a[block], mean_b[block], 0.1);
@@ -158,8 +159,9 @@ TEST(KeyIndexTest, GoesBackAndRefusesDisorder) {
     const KeyIndex fresh = index_of(blocks, 4);
     const auto query = random_query(sequence.shape, 1, random);
     std::vector<float> a(16), b(16), mean(16);
-    index.score(0, query.data(), a.data(), mean.data());
-    fresh.score(0, query.data(), b.data(), mean.data());
+    const float rounding = 0;
+    index.score(0, query.data(), 1, &rounding, a.data(), mean.data(), 16);
+    fresh.score(0, query.data(), 1, &rounding, b.data(), mean.data(), 16);
     EXPECT_EQ(std::vector(a.begin(), a.begin() + 13), std::vector(b.begin(), b.begin() + 13));
     EXPECT_GT(index.bytes(), 0u);
 }

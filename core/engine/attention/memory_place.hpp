@@ -6,7 +6,7 @@
 
 namespace hbf::kv {
 
-class MemoryPlace final : public Place {
+class MemoryPlace final : public AttendPlace {
 public:
     // The memory stays the caller's. `base` at a multiple of 8, of 64 is faster.
     MemoryPlace(const void *base, uint64_t size) noexcept : base_(static_cast<const uint8_t *>(base)), size_(size) {}

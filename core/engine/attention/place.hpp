@@ -18,9 +18,9 @@ using kernels::device::kv_block; // bytes from the start of its place, and token
 using kernels::device::kv_shape;
 
 // One thread at a time. Once warmed, nothing is allocated.
-class Place {
+class AttendPlace {
 public:
-    virtual ~Place() = default;
+    virtual ~AttendPlace() = default;
 
     // Blocks that begin() will soon name, in its order: the next layer's, say. A hint: what goes wrong is next()'s to
     // report.

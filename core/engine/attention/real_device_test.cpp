@@ -46,7 +46,7 @@ TEST(OpenClPlaceTest, HasTheBitsOfMemory) {
     ExactAttention attention;
     std::vector<float> expected(query.size()), output(query.size());
     MemoryPlace memory(blocks.bytes.data(), blocks.bytes.size());
-    Place *const here[] = {&memory};
+    AttendPlace *const here[] = {&memory};
     must(attention.attend(blocks.shape, here, blocks.list, query.data(), 2, expected.data()));
 
     const uint64_t size = (blocks.bytes.size() + 65535) / 65536 * 65536;
@@ -65,7 +65,7 @@ TEST(OpenClPlaceTest, HasTheBitsOfMemory) {
     const auto place = DevicePlace::open(device, region.region, {5, 1 << 20, 8, 32});
     if (!place && place.error().code == Code::unsupported) GTEST_SKIP() << place.error().message;
     ASSERT_TRUE(place) << place.error().message;
-    Place *const there[] = {place->get()};
+    AttendPlace *const there[] = {place->get()};
     for (int round = 0; round < 3; ++round) {
         must(attention.attend(blocks.shape, there, blocks.list, query.data(), 2, output.data()));
         if (kernels::attention_is_fused()) {

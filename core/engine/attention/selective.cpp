@@ -15,7 +15,7 @@ namespace hbf::kv {
 struct SelectiveAttention::Call {
     const Selection &selection;
     const KeyIndex &index;
-    std::span<Place *const> places;
+    std::span<AttendPlace *const> places;
     std::span<const Block> blocks;
     kv_shape shape; // of one KV head
     uint32_t kv_head;
@@ -41,13 +41,14 @@ Result<> check_call(const KeyIndex &index, std::span<const Block> blocks) {
 
 } // namespace
 
-Result<> SelectiveAttention::attend(const Selection &selection, const KeyIndex &index, std::span<Place *const> places,
+Result<> SelectiveAttention::attend(const Selection &selection, const KeyIndex &index, std::span<AttendPlace *const> places,
                                     std::span<const Block> blocks, const float *query, float *output) {
     return guarded([&] { return attend_heads(selection, index, places, blocks, query, output); });
 }
 
-Result<> SelectiveAttention::attend_heads(const Selection &selection, const KeyIndex &index, std::span<Place *const> places,
-                                          std::span<const Block> blocks, const float *query, float *output) {
+Result<> SelectiveAttention::attend_heads(const Selection &selection, const KeyIndex &index,
+                                          std::span<AttendPlace *const> places, std::span<const Block> blocks,
+                                          const float *query, float *output) {
     report_ = {};
     const kv_shape &shape = index.shape().kv;
     if (auto checked = check_selection(selection); !checked) return checked;
@@ -144,10 +145,9 @@ Result<> SelectiveAttention::attend_all(const Call &call) {
 
 // Fills this KV head's certificates; the largest share missed.
 double SelectiveAttention::certify_heads(const Call &call) {
-    double missed = 0, norm_attended = 0;
-    const double norm_left_out = chooser_.value_norm_left_out(call.index);
-    for (uint32_t block = 0; block < call.index.blocks(); ++block)
-        norm_attended = std::max(norm_attended, static_cast<double>(call.index.value_norm(block, call.kv_head)));
+    double missed = 0;
+    const double norm_left_out = chooser_.value_norm_left_out(call.index),
+                 norm_attended = static_cast<double>(call.index.largest_value_norm(call.kv_head));
     for (uint32_t head = 0; head < shared_; ++head) {
         double square = 0;
         for (uint32_t i = 0; i < head_dim_; ++i) {

@@ -33,7 +33,7 @@ public:
     // query, output: query_heads * head_dim numbers. Errors as of ExactAttention::attend.
     //
     // A KV head for which everything is read has the bits of exact attention.
-    Result<> attend(const Selection &selection, const KeyIndex &index, std::span<Place *const> places,
+    Result<> attend(const Selection &selection, const KeyIndex &index, std::span<AttendPlace *const> places,
                     std::span<const Block> blocks, const float *query, float *output);
 
     const SelectiveReport &report() const noexcept { return report_; }                   // of the last call
@@ -41,7 +41,7 @@ public:
 
 private:
     struct Call; // what attend() was given, for one KV head
-    Result<> attend_heads(const Selection &selection, const KeyIndex &index, std::span<Place *const> places,
+    Result<> attend_heads(const Selection &selection, const KeyIndex &index, std::span<AttendPlace *const> places,
                           std::span<const Block> blocks, const float *query, float *output);
     Result<> attend_head(const Call &call);
     Result<> attend_blocks(const Call &call, std::span<const uint32_t> chosen);

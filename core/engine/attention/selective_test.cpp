@@ -55,7 +55,7 @@ class SelectiveTest : public ::testing::Test {
 protected:
     Result<> attend(const Context &context, const Selection &selection, const std::vector<float> &query) {
         MemoryPlace memory(context.blocks.bytes.data(), context.blocks.bytes.size());
-        Place *const places[] = {&memory};
+        AttendPlace *const places[] = {&memory};
         output.assign(query.size(), 0);
         return selective.attend(selection, context.index, places, context.blocks.list, query.data(), output.data());
     }
@@ -115,7 +115,7 @@ TEST_F(SelectiveTest, WithoutCandidatesToSpareItIsExactAndSaysSo) {
     EXPECT_EQ(selective.report().missed, 0);
     EXPECT_GE(selective.report().bytes_of_blocks, selective.report().bytes_of_all_blocks);
     MemoryPlace memory(context.blocks.bytes.data(), context.blocks.bytes.size());
-    Place *const places[] = {&memory};
+    AttendPlace *const places[] = {&memory};
     std::vector<float> exact(query.size());
     ExactAttention attention;
     must(attention.attend(context.blocks.shape, places, context.blocks.list, query.data(), 1, exact.data()));
@@ -224,7 +224,7 @@ TEST_F(SelectiveTest, SmallContextsAndBadInput) {
 TEST_F(SelectiveTest, OnceWarmedNothingIsAllocated) {
     const Context context(3000, 32, 3, 9);
     MemoryPlace memory(context.blocks.bytes.data(), context.blocks.bytes.size());
-    Place *const places[] = {&memory};
+    AttendPlace *const places[] = {&memory};
     Selection selection;
     selection.target = 1e-3;
     std::vector<float> queries[3];

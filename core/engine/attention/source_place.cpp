@@ -20,6 +20,9 @@ Result<std::unique_ptr<SourcePlace>> SourcePlace::open(std::unique_ptr<BlockSour
         return fail(Code::invalid, fmt::format("{} windows of {} bytes: there must be 2 at least, and their size a multiple "
                                                "of 4096",
                                                options.windows, options.window));
+    if (options.unit == 0 || options.window % options.unit != 0)
+        return fail(Code::invalid,
+                    fmt::format("units of {} bytes do not divide windows of {}", options.unit, options.window));
     std::unique_ptr<SourcePlace> place(new SourcePlace(std::move(source), options));
     auto memory = HostMemory::take(options.window * options.windows);
     if (!memory) return tl::unexpected(memory.error());
@@ -32,9 +35,25 @@ SourcePlace::~SourcePlace() {
     abandon();
 }
 
+SourcePlace::Piece SourcePlace::piece_of(const kv_block &block, uint64_t size) const {
+    const uint64_t from = block.offset / options_.unit * options_.unit,
+                   end = (block.offset + size + options_.unit - 1) / options_.unit * options_.unit;
+    return {block.offset, size, from, end - from, 0};
+}
+
+Result<> SourcePlace::check(const kv_shape &shape, std::span<const kv_block> blocks) const {
+    if (auto checked = check_blocks(shape, blocks, source_->size()); !checked) return checked;
+    const uint64_t size = kernels::device::kv_block_size(shape);
+    for (const kv_block &block : blocks)
+        if (piece_of(block, size).fetched > options_.window)
+            return fail(Code::invalid,
+                        fmt::format("a block of {} bytes does not fit into windows of {} bytes", size, options_.window));
+    return {};
+}
+
 void SourcePlace::plan(const kv_shape &shape, std::span<const kv_block> blocks) {
     const uint64_t size = kernels::device::kv_block_size(shape);
-    for (const kv_block &block : blocks) plan_.push_back({block.offset, size, 0});
+    for (const kv_block &block : blocks) plan_.push_back(piece_of(block, size));
 }
 
 bool SourcePlace::is_planned(const kv_shape &shape, std::span<const kv_block> blocks) const {
@@ -46,7 +65,7 @@ bool SourcePlace::is_planned(const kv_shape &shape, std::span<const kv_block> bl
 }
 
 void SourcePlace::prefetch(const kv_shape &shape, std::span<const kv_block> blocks) {
-    if (!check_blocks(shape, blocks, source_->size()) || kernels::device::kv_block_size(shape) > options_.window) return;
+    if (!check(shape, blocks)) return;
     broken_ = guarded([&]() -> Result<> {
         plan(shape, blocks);
         fetch_ahead();
@@ -55,10 +74,7 @@ void SourcePlace::prefetch(const kv_shape &shape, std::span<const kv_block> bloc
 }
 
 Result<> SourcePlace::begin(const kv_shape &shape, const float *query, std::span<const kv_block> blocks) {
-    if (auto checked = check_blocks(shape, blocks, source_->size()); !checked) return checked;
-    if (kernels::device::kv_block_size(shape) > options_.window)
-        return fail(Code::invalid, fmt::format("a block of {} bytes does not fit into windows of {} bytes",
-                                               kernels::device::kv_block_size(shape), options_.window));
+    if (auto checked = check(shape, blocks); !checked) return checked;
     return guarded([&] { return begin_fetching(shape, query, blocks); });
 }
 
@@ -92,10 +108,10 @@ void SourcePlace::fetch_ahead() {
         const uint64_t end = at + options_.window;
         size_t piece = fetched_;
         fetches_.clear();
-        for (; piece < plan_.size() && plan_[piece].size <= end - at; ++piece) {
+        for (; piece < plan_.size() && plan_[piece].fetched <= end - at; ++piece) {
             plan_[piece].at = at;
-            fetches_.push_back({plan_[piece].offset, plan_[piece].size, at});
-            at += plan_[piece].size;
+            fetches_.push_back({plan_[piece].from, plan_[piece].fetched, at});
+            at += plan_[piece].fetched;
         }
         const auto ticket = source_->start(fetches_);
         if (!ticket) {
@@ -139,7 +155,7 @@ Result<> SourcePlace::attend_next(uint32_t count, float *state, float *output) {
         const size_t end = ring_[first_].end;
         local_.clear();
         for (; taken_ < end && local_.size() < count; ++taken_) {
-            local_.push_back({plan_[taken_].at, blocks_.front().tokens, 0});
+            local_.push_back({plan_[taken_].place(), blocks_.front().tokens, 0});
             blocks_ = blocks_.subspan(1);
         }
         const auto done = static_cast<uint32_t>(local_.size());
@@ -159,7 +175,7 @@ void SourcePlace::abandon() noexcept {
     for (; used_ != 0; finish_window()) {
         Window &window = ring_[first_];
         if (!window.arrived) source_->discard(window.ticket);
-        for (; piece < window.end; ++piece) traffic_.dropped += plan_[piece].size;
+        for (; piece < window.end; ++piece) traffic_.dropped += plan_[piece].fetched;
     }
     plan_.clear();
     taken_ = fetched_ = 0;

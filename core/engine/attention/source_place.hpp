@@ -16,6 +16,8 @@ namespace hbf::kv {
 struct SourceOptions {
     uint64_t window = 2 << 20; // bytes, at least a block: what is fetched at a time
     uint32_t windows = 4;      // at least 2
+    uint64_t unit = 1; // a divisor of the window: what is fetched begins and ends at its multiples, for sources that verify
+                       // such units
 };
 
 struct SourceTraffic {
@@ -25,7 +27,7 @@ struct SourceTraffic {
     uint64_t mispredicted = 0; // times that begin() named other blocks than prefetch()
 };
 
-class SourcePlace final : public Place {
+class SourcePlace final : public AttendPlace {
 public:
     // Takes memory for the ring. Code::invalid: fewer than two windows, or none to speak of.
     static Result<std::unique_ptr<SourcePlace>> open(std::unique_ptr<BlockSource> source, const SourceOptions &options = {});
@@ -43,7 +45,9 @@ public:
 private:
     struct Piece { // a block of the plan
         uint64_t offset, size;
-        uint64_t at; // in the ring, once it is fetched
+        uint64_t from, fetched; // bytes that hold it, in whole units
+        uint64_t at;            // of these in the ring, once they are fetched
+        uint64_t place() const { return at + (offset - from); }
     };
     struct Window {
         uint64_t ticket = 0;
@@ -54,6 +58,8 @@ private:
     SourcePlace(std::unique_ptr<BlockSource> source, const SourceOptions &options);
     Result<> begin_fetching(const kv_shape &shape, const float *query, std::span<const kv_block> blocks);
     Result<> attend_next(uint32_t count, float *state, float *output);
+    Result<> check(const kv_shape &shape, std::span<const kv_block> blocks) const;
+    Piece piece_of(const kv_block &block, uint64_t size) const;
     void plan(const kv_shape &shape, std::span<const kv_block> blocks);
     bool is_planned(const kv_shape &shape, std::span<const kv_block> blocks) const;
     void forget_taken() noexcept;

@@ -79,15 +79,15 @@ protected:
         query = random_query(sequence.shape, 1, random);
         blocks = sequence.blocks(16); // 63 of 4 KiB
         MemoryPlace memory(blocks.bytes.data(), blocks.bytes.size());
-        Place *const places[] = {&memory};
+        AttendPlace *const places[] = {&memory};
         expected.resize(query.size());
         must(attention.attend(blocks.shape, places, blocks.list, query.data(), 1, expected.data()));
     }
     std::unique_ptr<SourcePlace> open(const SourceOptions &options) {
         return must(SourcePlace::open(std::make_unique<SlowSource>(blocks.bytes, log), options));
     }
-    Result<> attend(Place &place) {
-        Place *const places[] = {&place};
+    Result<> attend(AttendPlace &place) {
+        AttendPlace *const places[] = {&place};
         output.assign(query.size(), 0);
         return attention.attend(blocks.shape, places, blocks.list, query.data(), 1, output.data());
     }
@@ -133,7 +133,7 @@ TEST_F(SourcePlaceTest, TheNextLayerIsFetchedMeanwhile) {
 
 TEST_F(SourcePlaceTest, ALayerThatWasAnnouncedIsOnItsWay) {
     auto place = open({16 * 4096, 3});
-    Place *const places[] = {place.get()};
+    AttendPlace *const places[] = {place.get()};
     attention.prefetch(blocks.shape, places, blocks.list);
     EXPECT_EQ(log.started, 3u) << "before there is a query";
     must(attend(*place));
@@ -191,7 +191,7 @@ TEST_F(SourcePlaceTest, OnceWarmedNothingIsAllocated) {
     for (int warm = 0; warm < 3; ++warm) must(attend(*place));
     EXPECT_EQ(output, expected);
     const auto before = hbf::testing::allocations();
-    Place *const places[] = {place.get()};
+    AttendPlace *const places[] = {place.get()};
     must(attention.attend(blocks.shape, places, blocks.list, query.data(), 1, output.data()));
     EXPECT_EQ(hbf::testing::allocations() - before, 0u);
 }

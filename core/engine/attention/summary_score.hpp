@@ -21,8 +21,27 @@ struct SummaryTiles {
     uint32_t element;     // HBF_ELEMENT_*
 };
 
-// `query`: one head's, times the scale. 16 numbers a tile each. Their errors against exact arithmetic are below
-// (head_dim + 4) * 2^-23 of the sum of magnitudes. Where keys are infinite a bound may be NaN: nothing is known then.
-void summary_score(const SummaryTiles &tiles, const float *query, float *bound, float *mean) noexcept;
+// What is asked of them: query heads that share the KV head, times the scale already.
+struct SummaryQuery {
+    const float *query; // heads * head_dim
+    uint32_t heads;
+    const float *rounding;   // of each head: added to its bounds
+    const float *log_tokens; // of each block, 16 * count
+};
+
+// Of each head and block: an upper bound of the logarithm of its mass, infinity where nothing is known, and the score of its
+// mean key plus the logarithm of its tokens. `stride` numbers from head to head, at least 16 * count. The errors of scores
+// against exact arithmetic are below (head_dim + 4) * 2^-23 of the sum of magnitudes.
+void summary_score(const SummaryTiles &tiles, const SummaryQuery &query, float *upper, float *pooled,
+                   size_t stride) noexcept;
+
+// Of each block the score of the head for which it is best, each head's relative to its best of all; -infinity where `free`
+// is 0. Numbers of all arrays: `count`, a multiple of 16, from head to head `stride`. Scores of free blocks are not NaN.
+void best_of_heads(const float *scores, uint32_t heads, size_t count, size_t stride, const float *free,
+                   float *best) noexcept;
+
+// At least the sum of exp(scores - known) over those where `free` is not 0, and closer than 2^-14 of it where it is below
+// 10^30. `count` as above.
+double sum_of_masses(const float *scores, size_t count, const float *free, double known) noexcept;
 
 } // namespace hbf::kv
