@@ -27,7 +27,13 @@ Result<> Sequence::read(uint32_t layer, uint64_t first, uint64_t count, std::spa
     return asked_of(core_->process(), [&] { return core_->read(layer, first, count, keys, values); });
 }
 Result<> Sequence::attend(uint32_t layer, std::span<const float> query, std::span<float> output) {
-    return asked_of(core_->process(), [&] { return core_->attend(layer, query, output); });
+    auto done = attend(layer, query, output, {});
+    if (!done) return tl::unexpected(std::move(done.error()));
+    return {};
+}
+Result<AttendReport> Sequence::attend(uint32_t layer, std::span<const float> query, std::span<float> output,
+                                      const AttendOptions &options) {
+    return asked_of(core_->process(), [&] { return core_->attend(layer, query, output, options); });
 }
 Result<Sequence> Sequence::fork() const {
     return asked_of(core_->process(), [&]() -> Result<Sequence> {

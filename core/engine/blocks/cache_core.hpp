@@ -106,7 +106,8 @@ public:
     CacheStats stats() const;
     void count_sequence(int change);
     void count_lookup(uint64_t tokens, uint64_t hits, observe::Counter miss);
-    void count_attended(const uint64_t (&bytes)[tier_count]); // of one token and layer [any thread, no lock]
+    // Of one call and lane. fallback: a selective one that came to all blocks. [any thread, no lock]
+    void count_attended(const uint64_t (&bytes)[tier_count], bool selectively, bool fallback);
     observe::Counter why_missing(const Identity &identity) const;
     void count_reused(uint64_t blocks);
 
@@ -125,6 +126,8 @@ public:
     };
 
 private:
+    friend class Attending; // attend.hpp: reads inside an epoch
+    friend class LanePlace;
     using Lock = std::unique_lock<observe::ShownMutex>;
     struct LaneSize {
         uint32_t now = 0;
@@ -207,6 +210,7 @@ private:
     uint64_t hands_[tier_count] = {}; // where the next look for victims begins
     CacheStats counts_;               // the counters in it
     std::atomic<uint32_t> clock_{0};
+    std::atomic<uint64_t> index_bytes_{0}; // of keys, for selective attention
 
     std::mutex workers_mutex_;
     std::vector<std::unique_ptr<Worker>> workers_; // with room for all that there are

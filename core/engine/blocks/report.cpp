@@ -60,6 +60,7 @@ CacheStats CacheCore::stats() const {
     stats.cancelled_transfers += background.cancelled;
     stats.metadata_bytes = table_.metadata_bytes() + by_identity_.metadata_bytes() + by_content_.metadata_bytes() + pools +
                            sizes_.size() * (sizeof(LaneSize) + sizeof(Identity));
+    stats.index_bytes = index_bytes_.load(std::memory_order_relaxed);
     stats.metadata_per_block = stats.blocks == 0 ? 0 : stats.metadata_bytes / stats.blocks;
     return stats;
 }

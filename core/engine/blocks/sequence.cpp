@@ -17,7 +17,10 @@ SequenceCore::SequenceCore(std::shared_ptr<CacheCore> cache, std::string_view te
 }
 
 SequenceCore::~SequenceCore() {
-    if (process() != this_process()) return; // the blocks are the parent's
+    if (process() != this_process()) { // the blocks are the parent's, and so are the devices that may attend them
+        (void)attending_.release();
+        return;
+    }
     for (Lane &lane : lanes_) cut(lane, 0);
     cache_->count_sequence(-1);
 }
@@ -29,6 +32,9 @@ void SequenceCore::cut(Lane &lane, uint64_t tokens) {
         lane.entries.pop_back();
     }
     lane.tokens = std::min(lane.tokens, tokens);
+    if (attending_)
+        attending_->forget(static_cast<uint32_t>(&lane - lanes_.data()), lane.entries.size(),
+                           lane.entries.empty() ? 0 : static_cast<uint32_t>(lane.tokens - lane.entries.back().first));
 }
 
 SequenceCore::Piece SequenceCore::piece(const Lane &lane, size_t entry) const {
@@ -129,6 +135,7 @@ Result<> SequenceCore::put_lane(Worker &worker, uint32_t number, const std::byte
         done += take;
         if (take == *free) seal_last(worker, number);
     }
+    follow(worker, number);
     return {};
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/blocks/attend.hpp"
 #include "core/engine/blocks/cache_core.hpp"
 
 namespace hbf::kv {
@@ -22,7 +23,8 @@ public:
     Result<> append(std::span<const uint32_t> tokens);
     Result<> put(uint32_t layer, std::span<const std::byte> keys, std::span<const std::byte> values);
     Result<> read(uint32_t layer, uint64_t first, uint64_t count, std::span<std::byte> keys, std::span<std::byte> values);
-    Result<> attend(uint32_t layer, std::span<const float> query, std::span<float> output);
+    Result<AttendReport> attend(uint32_t layer, std::span<const float> query, std::span<float> output,
+                                const AttendOptions &options);
     Result<std::unique_ptr<SequenceCore>> fork() const;
     Result<> truncate(uint64_t tokens);
     Result<uint64_t> move_to(Tier tier);
@@ -54,6 +56,10 @@ private:
     Result<> check_layer(uint32_t layer) const;
     uint64_t adopt_lane(uint32_t lane, std::span<const uint32_t> prompt, uint64_t most, Identity &missing);
     void cut(Lane &lane, uint64_t tokens);
+    void list(uint32_t lane, Attending::Pieces &out) const;
+    Result<> attend_lane(Worker &worker, uint32_t lane, std::span<const float> query, uint32_t tokens,
+                         std::span<float> output, const AttendOptions &options, AttendReport &report);
+    void follow(Worker &worker, uint32_t lane);
     Result<> put_lane(Worker &worker, uint32_t lane, const std::byte *keys, const std::byte *values, uint64_t count);
     Result<uint32_t> room(Worker &worker, uint32_t lane); // free tokens of the last block, which is the lane's own
     void seal_last(Worker &worker, uint32_t lane);
@@ -65,10 +71,10 @@ private:
     std::vector<uint32_t> tokens_; // with those of the step
     std::vector<bool> put_;        // layers that have been put in this step
     uint64_t committed_ = 0, reused_ = 0;
-    std::vector<std::byte> rows_; // one group's rows, where a layer has several
-    struct Attending {            // buffers of attend()
-        std::vector<float> states, outputs;
-    } attending_;
+    std::vector<std::byte> rows_;          // one group's rows, where a layer has several
+    std::unique_ptr<Attending> attending_; // once it was attended
+    Attending::Pieces pieces_, next_pieces_;
+    std::vector<float> query_, output_; // one group's heads, of several tokens
 };
 
 } // namespace hbf::kv

@@ -96,13 +96,14 @@ void CacheCore::count_lookup(uint64_t tokens, uint64_t hits, observe::Counter mi
     if (miss != Counter::count) page_->add(miss);
 }
 
-void CacheCore::count_attended(const uint64_t (&bytes)[tier_count]) {
+void CacheCore::count_attended(const uint64_t (&bytes)[tier_count], bool selectively, bool fallback) {
     if (!page_) return;
     constexpr Counter counters[] = {Counter::read_hbm_bytes, Counter::read_hbf_bytes, Counter::read_cold_bytes};
     for (uint32_t i = 0; i < tier_count; ++i)
         if (bytes[i] != 0) page_->add(counters[i], bytes[i]);
     page_->add(Counter::attended_tokens);
-    page_->add(Counter::attended_exactly);
+    page_->add(selectively ? Counter::attended_selectively : Counter::attended_exactly);
+    if (fallback) page_->add(Counter::fallbacks_to_exact);
 }
 
 void CacheCore::show_counts() {

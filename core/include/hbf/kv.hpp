@@ -24,6 +24,7 @@
 
 #include "hbf/config.hpp"
 #include "hbf/device.hpp"
+#include "hbf/kv_attend.hpp"
 #include "hbf/kv_types.hpp"
 #include "hbf/status.hpp"
 
@@ -118,6 +119,7 @@ struct CacheStats {
     uint64_t recovered = 0;      // of them: another copy was there and was right
     uint64_t dropped_blocks = 0; // left the cache under pressure
     uint64_t metadata_bytes = 0, metadata_per_block = 0;
+    uint64_t index_bytes = 0; // beside it: summaries and sketches of keys, of sequences that are attended selectively
 };
 
 // What is known of a block, for people.
@@ -157,9 +159,16 @@ public:
     // (truncate() to its first token).
     Result<> read(uint32_t layer, uint64_t first, uint64_t count, std::span<std::byte> keys, std::span<std::byte> values);
 
-    // Attention of one new token: query_heads * head_dim floats each. Over every token that this layer has, each block
-    // where it lies, merged in their order: the same bits whatever tier they are in.
+    // Attention of the last tokens that this layer has, each over itself and all before it: query_heads * head_dim floats a
+    // token, token after token. One token is decoding, several are a chunk of prefill. Blocks are attended where they lie
+    // and merged in their order: the same bits whatever tier they are in, and however many tokens are attended at once.
+    // DATA_LOSS as of read().
     Result<> attend(uint32_t layer, std::span<const float> query, std::span<float> output);
+    // The same with a choice, and what came of it. Selectively: one token, over the blocks that matter to it. The first time
+    // all keys of the layer are read, for an index (CacheStats::index_bytes: about a sixth of the KV bytes); from then on it
+    // follows what is put. A fork makes one of its own.
+    Result<AttendReport> attend(uint32_t layer, std::span<const float> query, std::span<float> output,
+                                const AttendOptions &options);
 
     // Shares every block; whoever writes first gets a copy of the block it writes into. INVALID in the middle of a step.
     Result<Sequence> fork() const;
