@@ -37,6 +37,7 @@ int run_table(const Options &options) {
     bench::scan_rows(settings, *system, rows);
     bench::attention_rows(settings, *system, rows);
     bench::decode_rows(settings, rows);
+    bench::tier_rows(settings, *system, rows);
     bench::kv_rows(settings, *system, rows);
 #ifdef HBF_BENCH_OPENCL
     bench::opencl_rows(settings, rows);

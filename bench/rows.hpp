@@ -16,8 +16,9 @@ void copy_rows(const Settings &settings, System &system, std::vector<Row> &rows)
 void scan_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void attention_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void placement_rows(const Settings &settings, std::vector<Row> &rows);
-void decode_rows(const Settings &settings, std::vector<Row> &rows);             // the engine's attention at 128K
-void kv_rows(const Settings &settings, System &system, std::vector<Row> &rows); // the engine's moves
+void decode_rows(const Settings &settings, std::vector<Row> &rows);               // the engine's attention at 128K
+void tier_rows(const Settings &settings, System &system, std::vector<Row> &rows); // exact, from several tiers
+void kv_rows(const Settings &settings, System &system, std::vector<Row> &rows);   // the engine's moves
 void submit_rows(const Settings &settings, System &system, std::vector<Row> &rows);
 void opencl_rows(const Settings &settings, std::vector<Row> &rows); // where the plugin is built
 void nvidia_rows(const Settings &settings, std::vector<Row> &rows); // likewise, over emulated runtimes
