@@ -70,6 +70,15 @@ Call went(const char *name, Call call) {
     else
         return kept(name, call == 0) ? Call{} : call;
 }
+// A call that throws where what it looks at is wrong.
+template <class Look>
+void verified(const char *name, Look &&look) {
+    try {
+        look();
+    } catch (...) {
+        if (!kept(name, false)) throw;
+    }
+}
 } // namespace hbf_switch
 """
 
@@ -214,6 +223,13 @@ class Instrument:
             self.inserts[m.start()].append(f'hbf_switch::kept_status("{name}", ')
             # "context.check_status(" becomes "kept_status(ID, context, "
             self.inserts["cut", m.end(1), m.end()] = [", "]
+
+        # A place that is looked at as a whole: one of several is a check of its own.
+        for m in re.finditer(r"(?<=[;{})])\s+(\w+(?:\.|->)verify\()context\b", self.mask):
+            end = closing(self.mask, m.end(1) - 1) + 1
+            name = self.new_id(m.start(1), end)
+            self.inserts[m.start(1)].append(f'hbf_switch::verified("{name}", [&] {{ ')
+            self.inserts[end].append("; })")
 
     def fails(self, begin, end):
         return bool(FAILING.match(self.text[begin:end]) or
