@@ -50,7 +50,7 @@ void NvidiaInstance::open_storage(const Options &options) {
             why = failure.message;
         }
     }
-    log_.warning(fmt::format("option storage: no tier gds0 in {}: {}; copies between storage and the device go through "
+    log_.warning(fmt::format("option storage_path: no tier gds0 in {}: {}; copies between storage and the device go through "
                              "pinned memory, from and to the storage of the plugin host",
                              options.storage, why));
 }

@@ -51,7 +51,7 @@ Options parse_options(const sdk::Options &options) {
             result.peer_bytes = bytes(key, text);
         } else if (key == "persisting_l2") {
             result.persisting_l2 = l2(key, text);
-        } else if (key == "storage") {
+        } else if (key == "storage_path") {
             if (text.empty() || text[0] != '/') refuse(key, text, "the path of a folder, from the root");
             result.storage = text;
         } else if (key == "storage_bytes") {
@@ -64,14 +64,15 @@ Options parse_options(const sdk::Options &options) {
             result.virtual_memory = choice(key, text);
         } else {
             const std::vector<std::string> known = {"device",        "hbm_bytes",     "pinned_bytes",  "peer_bytes",
-                                                    "persisting_l2", "storage",       "storage_bytes", "peers",
+                                                    "persisting_l2", "storage_path",  "storage_bytes", "peers",
                                                     "batches",       "virtual_memory"};
             sdk::fail(HBF_INVALID, fmt::format("unknown option \"{}\" of plugin nvidia{}; there are {}", key,
                                                did_you_mean(key, known), fmt::join(known, ", ")));
         }
     }
     if (options.contains("storage_bytes") && result.storage.empty())
-        sdk::fail(HBF_INVALID, "option storage_bytes: it says how large storage may grow, and there is no option storage");
+        sdk::fail(HBF_INVALID,
+                  "option storage_bytes: it says how large storage may grow, and there is no option storage_path");
     return result;
 }
 

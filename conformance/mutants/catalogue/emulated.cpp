@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vendor's plugin as it is shipped, over that vendor's runtime emulated: here what is wrong with the machine below it.
-// Each fault stands on one vendor's machine; the plugins share what carries their batches.
+// Each fault stands on one vendor's machine; the plugins share what carries their batches. `after`: of what would spoil the
+// bytes that NVIDIA's plugin tries at open, which would refuse the device.
 #include "conformance/mutants/catalogue/emulated.hpp"
 
 #include <iterator>

@@ -35,6 +35,13 @@ TEST(Plan, WithoutAnythingElseHbfIsPinnedMemoryAndSaysSo) {
     EXPECT_NE(tiers[1].detail.find("no peer's memory"), std::string::npos) << tiers[1].detail;
 }
 
+TEST(Plan, WhoMayMovePagesIsNamed) {
+    Machine machine;
+    EXPECT_TRUE(machine.plan()[0].detail.ends_with("; no HMM, XNACK off")) << machine.plan()[0].detail;
+    machine.device.svm = machine.device.xnack = true;
+    EXPECT_TRUE(machine.plan()[0].detail.ends_with("; HMM, XNACK on")) << machine.plan()[0].detail;
+}
+
 TEST(Plan, CxlComesBeforePeersBeforePinnedMemory) {
     Machine machine;
     machine.means.host.cxl = {{2, 8 * gib, true, ""}};

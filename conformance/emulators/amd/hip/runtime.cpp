@@ -9,7 +9,7 @@
 #include <new>
 #include <vector>
 
-#include <sys/types.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "conformance/emulators/amd/hip/visible.hpp"
@@ -18,7 +18,6 @@ namespace hbf::emulated::hip {
 namespace {
 
 struct Shown {
-    pid_t process = 0; // a child of fork() has no devices: threads did not follow it
     model::Machine *machine = nullptr;
     std::vector<int> devices; // HIP's ordinal -> the machine's index
     hipError_t why = hipErrorNotInitialized;
@@ -28,7 +27,7 @@ Shown &shown() noexcept {
     static Shown *const one = ::new (static_cast<void *>(room)) Shown;
     return *one;
 }
-std::atomic<bool> is_started{false};
+std::atomic<bool> is_started{false}, in_child{false}; // a child of fork() has no devices: threads did not follow it
 std::mutex starting;
 
 // What HIP's documents make of the settings of streams: header, hipMemcpyAsync: "If host or dest are not pinned, the memory
@@ -96,14 +95,14 @@ hipError_t driver_says() noexcept {
 hipError_t start() noexcept {
     Shown &all = shown();
     if (is_started.load(std::memory_order_acquire)) {
-        if (all.process == ::getpid()) return all.why;
+        if (!in_child.load(std::memory_order_relaxed)) return all.why;
         return hipErrorNotInitialized; // HIP FAQ: a runtime that was started does not work in a child of fork()
     }
     if (const hipError_t stub = driver_says()) return stub;
     const std::lock_guard lock(starting);
     if (is_started.load(std::memory_order_acquire)) return all.why;
     all.why = find_devices(all);
-    all.process = ::getpid();
+    ::pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
     is_started.store(true, std::memory_order_release);
     return all.why;
 }

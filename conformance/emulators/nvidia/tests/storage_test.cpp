@@ -167,9 +167,9 @@ TEST(NvidiaStorageFallback, ALibraryThatIsNotThereOrTooOldHasAReason) {
 }
 
 TEST(NvidiaOptions, OfStorage) {
-    EXPECT_EQ(refusal([] { (void)parse_options({{"storage", "relative"}}); }).status, HBF_INVALID);
+    EXPECT_EQ(refusal([] { (void)parse_options({{"storage_path", "relative"}}); }).status, HBF_INVALID);
     EXPECT_EQ(refusal([] { (void)parse_options({{"storage_bytes", "1 GiB"}}); }).status, HBF_INVALID);
-    EXPECT_EQ(parse_options({{"storage", "/a"}, {"storage_bytes", "1 GiB"}}).storage_bytes, uint64_t{1} << 30);
+    EXPECT_EQ(parse_options({{"storage_path", "/a"}, {"storage_bytes", "1 GiB"}}).storage_bytes, uint64_t{1} << 30);
 }
 
 } // namespace
