@@ -48,3 +48,6 @@ readonly other=64646
 # Quick, without the group whose verdict is about speed: whoever works beside this test would decide it.
 # shellcheck disable=SC2034
 suite=(conformance --device host --profile quick --skip 'bandwidth.*')
+# Emulated machines, each with the plugin that is to be chosen on it. Not l0: Level Zero's loader is this system's, if any.
+# shellcheck disable=SC2034
+emulated=(h100x4=nvidia mi300x=amd mlu370=cambricon)

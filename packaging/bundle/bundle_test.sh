@@ -58,6 +58,10 @@ passes 'hbf probe chooses a plugin' says 'HBF ready: host' run probe
 passes 'the plugin is that of the bundle' says "$top/lib/hbf/plugins/hbf_plugin_host.so" run probe --json
 passes 'hbf bandwidth' says 'Measured bandwidth: ' run "${small[@]}"
 passes 'hbf bandwidth against floors' against_floors
+for machine in "${emulated[@]}"; do
+    passes "hbf probe chooses ${machine#*=} on an emulated ${machine%=*}" says "HBF ready: ${machine#*=} " \
+        run emulate "${machine%=*}" -- "$top/bin/hbf" probe
+done
 if has doctor; then passes 'hbf doctor' looked_at; else skip 'hbf doctor' 'this version has none'; fi
 
 # A root of glibc alone.
@@ -103,6 +107,10 @@ else
     passes 'there is a root of glibc alone' nothing_else
     passes 'hbf probe in a root of glibc alone' says 'HBF ready: host' enter probe
     passes 'hbf bandwidth in a root of glibc alone' says 'Measured bandwidth: ' enter "${small[@]}"
+    for machine in "${emulated[@]}"; do
+        passes "an emulated ${machine%=*} in a root of glibc alone" says "HBF ready: ${machine#*=} " \
+            enter emulate "${machine%=*}" -- "$inside/bin/hbf" probe
+    done
     passes 'the host plugin is conformant in a root of glibc alone' says 'CONFORMANT: ' enter "${suite[@]}"
 fi
 

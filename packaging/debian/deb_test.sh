@@ -130,6 +130,10 @@ passes 'all of them are configured' installed
 files >"$work/files"
 passes 'hbf probe chooses a plugin' says 'HBF ready: host' as_user '/usr/bin/hbf probe'
 passes 'the plugin is that of the package' says '/hbf/plugins/hbf_plugin_host.so' as_user '/usr/bin/hbf probe --json'
+for machine in "${emulated[@]}"; do
+    passes "hbf probe chooses ${machine#*=} on an emulated ${machine%=*}" says "HBF ready: ${machine#*=} " \
+        as_user "/usr/bin/hbf emulate ${machine%=*} -- /usr/bin/hbf probe"
+done
 # Here it is about the packages; the memory model of this processor, the slowest group, is asked in a fresh system only.
 [[ $lower != / ]] || suite+=(--skip 'coherence.litmus.*')
 passes 'the host plugin is conformant' says 'CONFORMANT: ' as_user "/usr/bin/hbf ${suite[*]@Q}"

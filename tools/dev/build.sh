@@ -73,7 +73,7 @@ configure() {
     fi
     require_space . "$build_space_mib" 'a build'
     case $2 in
-        address) options=(-Db_sanitize='address,undefined' -Db_lundef=false -Doptimization=0 '-Dvendor_plugins=[]'
+        address) options=(-Db_sanitize='address,undefined' -Db_lundef=false -Doptimization=0
             -Dc_args=-fno-omit-frame-pointer -Dcpp_args=-fno-omit-frame-pointer) ;;
         thread) options=(-Db_sanitize=thread -Db_lundef=false -Doptimization=1) ;;
     esac

@@ -88,8 +88,7 @@ dev_bundle() {
     need build bundle
     name=hbf-$(project_version)-linux-$(uname -m)
     out=$root/build/$name.tar.gz
-    configure build-bundle '' '' -Dbundle=true "-Dvendor_plugins=${bundle_plugins:-[]}" -Dtests=disabled \
-        -Dbenchmarks=disabled \
+    configure build-bundle '' '' -Dbundle=true -Dtests=disabled -Dbenchmarks=disabled \
         -Dhwloc=disabled -Dpkgconfig.relocatable=true --prefix=/hbf --libdir=lib
     compile build-bundle runtime
 

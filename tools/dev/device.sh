@@ -30,8 +30,6 @@ dev_device() {
         esac
         shift
     done
-    # shellcheck disable=SC2034 # read by dev_bundle
-    local bundle_plugins="['nvidia','amd','cambricon','level_zero']"
     dev_bundle
     name=hbf-$(project_version)-linux-$(uname -m)
     made=$root/build/hbf-device-${name#hbf-}.tar.gz
