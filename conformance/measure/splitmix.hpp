@@ -19,6 +19,7 @@ public:
 
     explicit SplitMix(uint64_t seed) : state_(seed) {}
     uint64_t operator()() { return splitmix(state_ += step); }
+    // In [0, n).
     uint64_t below(uint64_t n) { return n == 0 ? 0 : (*this)() % n; }
 
 private:

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "conformance/sim/command.hpp"
+#include "conformance/sim/dice.hpp"
 
 namespace hbf::sim {
-
-class Dice;
 
 class Lane {
 public:

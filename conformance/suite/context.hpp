@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "conformance/measure/splitmix.hpp"
 #include "conformance/suite/case.hpp"
 #include "conformance/suite/subject.hpp"
 #include "conformance/suite/verdict.hpp"
@@ -96,21 +97,11 @@ private:
     static double now_s(); // monotonic
 };
 
-// Deterministic random numbers from a seed (splitmix64): one per thread.
-class Random {
+// Deterministic random numbers from a seed: one per thread.
+class Random : public SplitMix {
 public:
-    explicit Random(uint64_t seed) : state_(seed) {}
-    uint64_t operator()() {
-        uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
-    uint64_t below(uint64_t n) { return n ? (*this)() % n : 0; }                          // [0, n)
+    using SplitMix::SplitMix;
     uint64_t between(uint64_t low, uint64_t high) { return low + below(high - low + 1); } // both ends included
-
-private:
-    uint64_t state_;
 };
 
 } // namespace hbf::conformance

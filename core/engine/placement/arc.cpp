@@ -5,63 +5,52 @@
 
 namespace hbf::kv::placement {
 
-Arc::Arc(size_t capacity, size_t blocks)
-    : Policy(capacity), lists_(blocks, 6), where_(blocks), was_gone_(blocks), request_(blocks) {}
-
-void Arc::move(BlockId id, Place to) {
-    if (where_[id] != nowhere) {
-        lists_->take_out(id);
-        --count_[where_[id]];
-    }
-    where_[id] = to;
-    ++count_[to];
-    if (to != nowhere) lists_->push_back(to, id);
-}
+Arc::Arc(size_t capacity, size_t blocks) : Listed(capacity, blocks, places), was_gone_(blocks) {}
 
 void Arc::begin(Path path) {
-    ++now_;
+    next_request();
     for (auto block = path.rbegin(); block != path.rend(); ++block) {
         const BlockId id = block->id;
-        const auto gone_once_count = static_cast<double>(count_[gone_once]),
-                   gone_again_count = static_cast<double>(count_[gone_again]);
-        request_[id] = now_;
-        if (where_[id] == once || where_[id] == again) move(id, again);
-        if (where_[id] == gone_once)
+        const auto gone_once_count = static_cast<double>(count(gone_once)),
+                   gone_again_count = static_cast<double>(count(gone_again));
+        use(id);
+        if (where(id) == once || where(id) == again) move(id, again);
+        if (where(id) == gone_once)
             wanted_once_ =
                 std::min(static_cast<double>(capacity()), wanted_once_ + std::max(1.0, gone_again_count / gone_once_count));
-        if (where_[id] == gone_again)
+        if (where(id) == gone_again)
             wanted_once_ = std::max(0.0, wanted_once_ - std::max(1.0, gone_once_count / gone_again_count));
     }
 }
 
 void Arc::admit(BlockId id, BlockId) {
-    was_gone_[id] = where_[id] == gone_once || where_[id] == gone_again;
+    was_gone_[id] = where(id) == gone_once || where(id) == gone_again;
     move(id, coming);
 }
 
 bool Arc::free_to_go(Place list) const {
-    const BlockId id = lists_->front(list);
-    return id != no_block && request_[id] != now_;
+    const BlockId id = oldest(list);
+    return id != no_block && !is_used_now(id);
 }
 
 BlockId Arc::victim(BlockId incoming) {
-    const auto have = static_cast<double>(count_[once]);
-    const bool of_once = have > wanted_once_ || (where_[incoming] == gone_again && have == wanted_once_);
+    const auto have = static_cast<double>(count(once));
+    const bool of_once = have > wanted_once_ || (where(incoming) == gone_again && have == wanted_once_);
     Place from = of_once ? once : again;
     if (!free_to_go(from)) from = of_once ? again : once;
     if (!free_to_go(from)) return no_block;
-    const BlockId id = lists_->front(from);
+    const BlockId id = oldest(from);
     move(id, from == once ? gone_once : gone_again);
     return id;
 }
 
 void Arc::end(Path path) {
     for (auto block = path.rbegin(); block != path.rend(); ++block) {
-        if (where_[block->id] == coming) move(block->id, was_gone_[block->id] != 0 ? again : once);
+        if (where(block->id) == coming) move(block->id, was_gone_[block->id] != 0 ? again : once);
     }
-    while (count_[gone_once] > 0 && count_[once] + count_[gone_once] > capacity()) move(lists_->front(gone_once), nowhere);
-    while (count_[gone_again] > 0 && size() + count_[gone_once] + count_[gone_again] > 2 * capacity())
-        move(lists_->front(gone_again), nowhere);
+    while (count(gone_once) > 0 && count(once) + count(gone_once) > capacity()) move(oldest(gone_once), nowhere);
+    while (count(gone_again) > 0 && size() + count(gone_once) + count(gone_again) > 2 * capacity())
+        move(oldest(gone_again), nowhere);
 }
 
 } // namespace hbf::kv::placement

@@ -6,46 +6,35 @@
 namespace hbf::kv::placement {
 
 S3Fifo::S3Fifo(size_t capacity, size_t blocks)
-    : Policy(capacity), lists_(blocks, 5), where_(blocks), uses_(blocks), was_ghost_(blocks), request_(blocks),
-      small_most_(std::max<size_t>(1, capacity / 10)) {}
-
-void S3Fifo::move(BlockId id, Place to) {
-    if (where_[id] != nowhere) {
-        lists_->take_out(id);
-        --count_[where_[id]];
-    }
-    where_[id] = to;
-    ++count_[to];
-    if (to != nowhere) lists_->push_back(to, id);
-}
+    : Listed(capacity, blocks, places), uses_(blocks), was_ghost_(blocks), small_most_(std::max<size_t>(1, capacity / 10)) {}
 
 void S3Fifo::begin(Path path) {
-    ++now_;
+    next_request();
     for (const auto &[id, tokens] : path) {
-        request_[id] = now_;
+        use(id);
         if (holds(id)) uses_[id] = static_cast<uint8_t>(std::min(3, uses_[id] + 1));
     }
 }
 
 void S3Fifo::admit(BlockId id, BlockId) {
-    was_ghost_[id] = where_[id] == ghost;
+    was_ghost_[id] = where(id) == ghost;
     uses_[id] = 0;
     move(id, coming);
 }
 
 BlockId S3Fifo::victim(BlockId) {
     for (size_t tries = 0; tries < 4 * size() + 4; ++tries) {
-        const bool from_small = count_[small] >= small_most_ || count_[main] == 0;
-        const BlockId id = lists_->front(from_small ? small : main);
+        const bool from_small = count(small) >= small_most_ || count(main) == 0;
+        const BlockId id = oldest(from_small ? small : main);
         if (id == no_block) return no_block;
-        if (request_[id] == now_) {
+        if (is_used_now(id)) {
             move(id, from_small && uses_[id] > 1 ? main : from_small ? small : main);
         } else if (from_small && uses_[id] > 1) {
             uses_[id] = 0;
             move(id, main);
         } else if (from_small) {
             move(id, ghost);
-            if (count_[ghost] > capacity() - std::min(capacity(), small_most_)) move(lists_->front(ghost), nowhere);
+            if (count(ghost) > capacity() - std::min(capacity(), small_most_)) move(oldest(ghost), nowhere);
             return id;
         } else if (uses_[id] > 0) {
             --uses_[id];
@@ -60,7 +49,7 @@ BlockId S3Fifo::victim(BlockId) {
 
 void S3Fifo::end(Path path) {
     for (auto block = path.rbegin(); block != path.rend(); ++block) {
-        if (where_[block->id] == coming) move(block->id, was_ghost_[block->id] != 0 ? main : small);
+        if (where(block->id) == coming) move(block->id, was_ghost_[block->id] != 0 ? main : small);
     }
 }
 

@@ -3,31 +3,26 @@
 // left the small one unused. Blocks of a request are inserted deepest first.
 #pragma once
 
-#include "core/engine/placement/links.hpp"
-#include "core/engine/placement/policy.hpp"
+#include "core/engine/placement/listed.hpp"
 
 namespace hbf::kv::placement {
 
-class S3Fifo final : public Policy {
+class S3Fifo final : public Listed {
 public:
     S3Fifo(size_t capacity, size_t blocks);
     std::string_view name() const override { return "s3fifo"; }
     void begin(Path path) override;
-    bool holds(BlockId id) const override { return where_[id] == small || where_[id] == main || where_[id] == coming; }
+    bool holds(BlockId id) const override { return where(id) == small || where(id) == main || where(id) == coming; }
     void admit(BlockId id, BlockId parent) override;
     BlockId victim(BlockId incoming) override;
     void end(Path path) override;
-    size_t size() const override { return count_[small] + count_[main] + count_[coming]; }
+    size_t size() const override { return count(small) + count(main) + count(coming); }
 
 private:
-    enum Place : uint8_t { nowhere, small, main, ghost, coming };
-    void move(BlockId id, Place to);
+    enum : Place { small = 1, main, ghost, coming, places };
 
-    OwnLinks lists_;
-    std::vector<uint8_t> where_, uses_, was_ghost_;
-    std::vector<uint32_t> request_;
-    size_t count_[5] = {}, small_most_;
-    uint32_t now_ = 0;
+    std::vector<uint8_t> uses_, was_ghost_;
+    size_t small_most_;
 };
 
 } // namespace hbf::kv::placement
