@@ -163,12 +163,12 @@ say "$(printf '%-24s %s' device "$device")"
 step doctor 20 doctor --json
 step conformance 110 conformance --device "$device" --filter 'integrity,coherence,bandwidth' --json -
 # As nvbandwidth has them: every pair of tiers (host to device, back, within the device), then both ways at once.
-step bandwidth_matrix 40 bandwidth --device "$device" --matrix --time 20 --json
+step bandwidth_matrix 50 bandwidth --device "$device" --matrix --time 20 --json
 table bandwidth_matrix
-step bandwidth_both_ways 25 bandwidth --device "$device" --bidirectional --time 10 --json
+step bandwidth_both_ways 35 bandwidth --device "$device" --bidirectional --time 10 --json
 table bandwidth_both_ways
-step latency_64KiB 25 bandwidth --device "$device" --latency --op-size 64KiB --depth 1 --time 10 --json
-step granules_1024 25 bandwidth --device "$device" --matrix --size 128MiB --op-size 64KiB --depth 2 --batch 1024 --time 10 \
+step latency_64KiB 50 bandwidth --device "$device" --latency --op-size 64KiB --depth 1 --time 10 --json
+step granules_1024 40 bandwidth --device "$device" --matrix --size 128MiB --op-size 64KiB --depth 2 --batch 1024 --time 10 \
     --json
 table granules_1024
 finish "$worst"
