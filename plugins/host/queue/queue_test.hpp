@@ -69,7 +69,7 @@ public:
               sdk::QueueRequest request = {}) {
         shell_.queue = make_host_queue(request, regions, storage, std::move(workers));
     }
-    ~TestQueue() { shell_.finish(); }
+    ~TestQueue() { (void)shell_.finish(); }
     hbf_queue *handle() { return shell_.handle(); }
 
     Outcome submit(const std::vector<hbf_command> &commands) {

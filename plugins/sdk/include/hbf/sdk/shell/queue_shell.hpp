@@ -25,7 +25,7 @@ public:
 
     // For the destroy of the whole instance: an error here has nobody to go to, and the queue ends either way. False: for so
     // long none of its values was completed.
-    bool finish(uint64_t patience_ns) noexcept {
+    bool finish(uint64_t patience_ns = UINT64_MAX) noexcept {
         const uint64_t value = last.load(std::memory_order_acquire);
         if (value == 0 || queue->idle()) return true;
         for (uint64_t done = queue->poll().completed;;) {
