@@ -43,6 +43,8 @@ Engines::~Engines() {
         wake();
     }
     for (std::thread &thread : threads) thread.join();
+    // What never ends holds its event, and that its stream.
+    for (const auto &lane : lanes_) lane->slots.clear();
 }
 
 void Engines::wake() {
