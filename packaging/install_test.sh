@@ -56,6 +56,11 @@ for file in "$lib/libhbf.so" "$lib"/hbf/plugins/*.so; do
     fi
 done
 
+# The command uses both libraries as everybody does. A copy of one inside it would be a second one in the same process.
+if nm -C --defined-only "$build/tools/hbf" | grep -E ' [TtWw] hbf::(System|kv::KvCache)::open\('; then
+    wrong 'hbf carries a copy of libhbf or libhbf-kv'
+fi
+
 strip -o "$stage/stripped.so" "$lib/libhbf.so"
 bytes=$(stat -c %s "$stage/stripped.so")
 printf 'libhbf.so stripped: %d bytes (limit %d)\n' "$bytes" "$max_library_bytes"
