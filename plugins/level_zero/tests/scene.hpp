@@ -11,8 +11,11 @@
 #include "hbf/abi/queue.h"
 #include "plugins/level_zero/discovery.hpp"
 #include "plugins/level_zero/instance.hpp"
+#include "plugins/stream/tests/on_instance.hpp"
 
 namespace hbf::level_zero {
+
+using stream::submit;
 
 // Skipped where there is no loader; its driver is named by ZE_ENABLE_ALT_DRIVERS.
 class UnderTheLoader : public testing::Test {
@@ -31,28 +34,15 @@ struct Device {
     explicit Device(const sdk::Log &log = {})
         : opened(std::make_unique<ZeInstance>(library(), open_first(), Options{}, uint64_t{4} << 30, 0, log)) {}
 
-    hbf_region_info alloc(uint32_t tier, uint64_t size) {
-        sdk::AllocRequest request;
-        request.tier = tier;
-        request.size = size;
-        return opened->alloc(request);
-    }
+    hbf_region_info alloc(uint32_t tier, uint64_t size) { return stream::alloc(*opened, tier, size); }
     std::unique_ptr<sdk::Queue> queue() { return opened->create_queue({}); }
 
     std::unique_ptr<ZeInstance> opened;
 };
 
-inline uint64_t submit(sdk::Queue &queue, const std::vector<hbf_command> &commands) {
-    const hbf_batch batch{sizeof batch, sizeof(hbf_command), commands.data(), commands.size()};
-    return queue.submit(sdk::BatchView(batch));
-}
-
 inline hbf_command copy(const hbf_region_info &to, uint64_t to_at, const hbf_region_info &from, uint64_t from_at,
                         uint64_t size) {
-    hbf_command command{};
-    command.kind = HBF_COMMAND_COPY;
-    command.u.copy = {to.region, to_at, from.region, from_at, size, nullptr};
-    return command;
+    return stream::copy_of(to.region, to_at, from.region, from_at, size);
 }
 
 } // namespace hbf::level_zero

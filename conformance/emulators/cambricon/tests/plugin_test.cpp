@@ -10,26 +10,19 @@
 #include "conformance/emulators/cambricon/tests/child.hpp"
 #include "plugins/cambricon/instance.hpp"
 #include "plugins/stream/tests/hung.hpp"
+#include "plugins/stream/tests/on_instance.hpp"
 
 namespace hbf::cambricon {
 namespace {
 
 using emulated::passes_in_child;
+using stream::mebibyte;
+using stream::refusal;
 
 const std::string home = HBF_CAMBRICON_HOMES; // folders with lib64/libcnrt.so in them
 
 void use(const std::string &name) {
     setenv("NEUWARE_HOME", (home + "/" + name).c_str(), 1);
-}
-
-template <class Call>
-sdk::Failure refusal(const Call &call) {
-    try {
-        call();
-    } catch (const sdk::Failure &failure) {
-        return failure;
-    }
-    return {HBF_OK, "it was not refused"};
 }
 
 // What a look at the devices says, from a process without CNRT.
@@ -84,32 +77,13 @@ TEST(CambriconLook, ADeviceThatAnotherMachineHasIsNotThisOnes) {
     });
 }
 
-class Opened {
-public:
+struct Opened : stream::OnInstance<CambriconInstance> {
     Opened() {
         use("good");
         instance =
-            std::make_unique<CambriconInstance>(library(), survey("/").devices.at(0).facts, CambriconOptions{}, sdk::Log());
+            std::make_unique<CambriconInstance>(library(), survey("/").devices.at(0).facts, CambriconOptions{}, log.log());
     }
-    hbf_region_info allocate(uint32_t tier, uint64_t size) const {
-        sdk::AllocRequest request;
-        request.tier = tier, request.size = size;
-        return instance->alloc(request);
-    }
-    static uint64_t submit(sdk::Queue &queue, const std::vector<hbf_command> &commands) {
-        const hbf_batch batch{sizeof batch, sizeof(hbf_command), commands.data(), commands.size()};
-        return queue.submit(sdk::BatchView(batch));
-    }
-    static hbf_command copy(hbf_region dst, hbf_region src, uint64_t size) {
-        hbf_command command{};
-        command.kind = HBF_COMMAND_COPY;
-        command.u.copy = {dst, 0, src, 0, size, nullptr};
-        return command;
-    }
-    std::unique_ptr<CambriconInstance> instance;
 };
-
-constexpr uint64_t mebibyte = 1 << 20;
 
 // The whole point: the notifier of that batch says that all is well.
 TEST(CambriconQueue, AFailedCopyFailsItsValueAndNoneBefore) {
@@ -164,19 +138,7 @@ TEST(CambriconQueue, AnUncorrectableErrorIsDataLossAndALostDeviceIsLost) {
     });
     passes_in_child("lost-device:after=4", [] {
         const Opened opened;
-        const hbf_region device = opened.allocate(0, mebibyte).region, host = opened.allocate(1, mebibyte).region;
-        const auto queue = opened.instance->create_queue({});
-        hbf_status refused = HBF_OK;
-        for (int i = 0; i < 8 && refused == HBF_OK; ++i) {
-            uint64_t value = 0;
-            refused = refusal([&] { value = Opened::submit(*queue, {Opened::copy(device, host, mebibyte)}); }).status;
-            if (refused == HBF_OK) {
-                ASSERT_TRUE(queue->wait(value, UINT64_MAX));
-            }
-        }
-        EXPECT_EQ(queue->poll().status, HBF_DEVICE_LOST);
-        EXPECT_TRUE(refused == HBF_OK || refused == HBF_DEVICE_LOST) << refused;
-        EXPECT_EQ(refusal([&] { opened.allocate(0, mebibyte); }).status, HBF_DEVICE_LOST);
+        stream::expect_lost(*opened.instance);
     });
 }
 

@@ -152,19 +152,7 @@ TEST(NvidiaMemory, WhatRunsOutIsExhaustedAndNothingIsLost) {
 TEST(NvidiaQueue, ADeviceThatIsLostInACopyFailsItsValueAndAllAfter) {
     passes_in_child("lost-device:after=12", [] {
         const Opened opened;
-        const hbf_region device = opened.allocate(0, mebibyte).region, host = opened.allocate(1, mebibyte).region;
-        const auto queue = opened.instance->create_queue({});
-        hbf_status refused = HBF_OK;
-        for (int i = 0; i < 16 && refused == HBF_OK; ++i) {
-            uint64_t value = 0;
-            refused = refusal([&] { value = Opened::submit(*queue, {Opened::copy(device, host, mebibyte)}); }).status;
-            if (refused == HBF_OK) {
-                ASSERT_TRUE(queue->wait(value, UINT64_MAX));
-            }
-        }
-        EXPECT_EQ(queue->poll().status, HBF_DEVICE_LOST);
-        EXPECT_TRUE(refused == HBF_OK || refused == HBF_DEVICE_LOST) << refused;
-        EXPECT_EQ(refusal([&] { opened.allocate(0, mebibyte); }).status, HBF_DEVICE_LOST);
+        stream::expect_lost(*opened.instance);
     });
 }
 
