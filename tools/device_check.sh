@@ -99,7 +99,10 @@ step() {
     # Interrupted, hbf still reports what it has.
     timeout --signal=INT --kill-after=10 "$limit" "$hbf" "$@" >"$work/$name.json" 2>"$work/$name.err" </dev/null || code=$?
     ((code != 124 && code != 137)) || { trouble="stopped after $limit s" && code=3; }
-    if ((code > 1 && code != 77)) && [[ -z $trouble ]]; then trouble=$(tail -n 1 "$work/$name.err"); fi
+    if ((code > 1 && code != 77)) && [[ -z $trouble ]]; then
+        trouble=$(grep -Ev ': warning: |^note: ' "$work/$name.err" | tail -n 1)
+        [[ -n $trouble ]] || trouble='nothing was decided; its result says why'
+    fi
     {
         printf '"%s":{"command":%s,"exit":%d,"seconds":%d,"trouble":%s,"result":' "$name" "$(quoted "hbf $*")" "$code" \
             $((SECONDS - start)) "$(quoted "$trouble")"

@@ -27,7 +27,7 @@ Command conformance_mutants_command() {
                      {Exit::fail, "one was not, or cases, catalogue and table disagree"},
                      {Exit::error, "some could not be tried: libraries that are wrong at load time are built, but not "
                                    "installed; a vendor's plugin or runtime is not built"}};
-    command.examples = "  hbf conformance mutants                        about two minutes\n"
+    command.examples = "  hbf conformance mutants                        about three minutes\n"
                        "  hbf conformance mutants --filter 'm0*'         some of them\n"
                        "  hbf conformance mutants --full --write FILE    every case on every mutant, as a table\n";
     command.options = {

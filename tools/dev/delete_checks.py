@@ -225,7 +225,7 @@ class Instrument:
             self.inserts["cut", m.end(1), m.end()] = [", "]
 
         # A place that is looked at as a whole: one of several is a check of its own.
-        for m in re.finditer(r"(?<=[;{})])\s+(\w+(?:\.|->)verify\()context\b", self.mask):
+        for m in re.finditer(r"(?<=[;{})])\s+([\w\[\]]+(?:\.|->)verify\()context\b", self.mask):
             end = closing(self.mask, m.end(1) - 1) + 1
             name = self.new_id(m.start(1), end)
             self.inserts[m.start(1)].append(f'hbf_switch::verified("{name}", [&] {{ ')

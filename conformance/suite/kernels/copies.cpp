@@ -41,9 +41,9 @@ void between(Context &context, const CopyKernel &copy, uint32_t from, uint32_t t
 
 HBF_CASE("kernels.copy.same_as_engine",
          {.rules = {"HBF-KRN-3", "HBF-KRN-4"},
-          .kills = {"kernels_reach_no_tier", "launch_nothing", "launch_offset_wrong", "launch_arguments_of_before",
-                    "launch_buffers_swapped", "launch_keeps_tail", "launch_read_only_changed", "cuda_launch_fails",
-                    "mi300x_launch_lost"},
+          .kills = {"engine_flips_beside_kernel", "kernels_reach_no_tier", "launch_nothing", "launch_offset_wrong",
+                    "launch_arguments_of_before", "launch_buffers_swapped", "launch_keeps_tail", "launch_read_only_changed",
+                    "cuda_launch_fails", "mi300x_launch_lost"},
           .needs = need::launch | need::cpu_tier,
           .limit_s = 60}) {
     const CopyKernel copy(context);

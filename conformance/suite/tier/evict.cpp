@@ -34,10 +34,11 @@ void there_and_back(Context &context, uint32_t hot, uint32_t cold) {
     }
 }
 
-HBF_CASE("tier.evict.restore_is_identical", {.rules = {"HBF-DMA-2", "HBF-QUEUE-2"},
-                                             .kills = {"m26_stale_generation"},
-                                             .needs = need::cpu_tier | need::two_tiers,
-                                             .masked = true}) {
+HBF_CASE("tier.evict.restore_is_identical",
+         {.rules = {"HBF-DMA-2", "HBF-QUEUE-2"},
+          .kills = {"m26_stale_generation", "restore_changes_its_store", "restore_is_stale"},
+          .needs = need::cpu_tier | need::two_tiers,
+          .masked = true}) {
     Instance &device = context.device();
     for (const uint32_t hot : device.dma_tiers())
         for (const uint32_t cold : device.dma_tiers())
