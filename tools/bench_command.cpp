@@ -41,7 +41,7 @@ Command decode_command() {
     command.exits = {{Exit::pass, "both gave the same bits, within the error of single precision"},
                      {Exit::fail, "they did not"},
                      {Exit::error, "it did not come to an end: too little memory, a device that failed"},
-                     {Exit::untested, "no device here has HBM and HBF that the CPU can reach"}};
+                     {Exit::untested, "no device here has HBM, and HBF that the CPU can reach"}};
     command.run = [flags] { return run_decode(*flags); };
     return command;
 }

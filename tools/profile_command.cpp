@@ -102,7 +102,7 @@ Command profile_command() {
     command.options.push_back({"-o,--output", &flags->output, "FILE", "trace events of every span"});
     command.options.push_back({"--json", &flags->json, "", "one JSON document (hbf.profile)"});
     command.exits = {{Exit::fail, "what was decoded is wrong"},
-                     {Exit::untested, "no device here has HBM and HBF that the CPU can reach"}};
+                     {Exit::untested, "no device here has HBM, and HBF that the CPU can reach"}};
     command.run = [flags] { return run_profile(*flags); };
     return command;
 }

@@ -3,32 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <random>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-
-#include "conformance/engine/model.hpp"
-#include "hbf/abi/version.h"
 
 namespace hbf::campaign {
 namespace {
 
-constexpr uint64_t granule = 64 * 1024;
 constexpr size_t most_sequences = 4, most_tokens = 400;
-
-const hbf_plugin *open_plugin(const std::string &file, std::string &why) {
-    void *const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) return why = ::dlerror(), nullptr;
-    const auto query = reinterpret_cast<hbf_plugin_query_fn>(::dlsym(library, HBF_PLUGIN_QUERY_SYMBOL));
-    hbf_host_info host{};
-    host.struct_size = sizeof host;
-    host.abi_min = HBF_ABI_VERSION;
-    const hbf_plugin *const plugin = query ? query(HBF_ABI_VERSION, &host) : nullptr;
-    if (!plugin) why = file + ": no plugin of this version";
-    return plugin;
-}
 
 struct Held {
     kv::Sequence sequence;
@@ -37,8 +19,8 @@ struct Held {
 
 class Player {
 public:
-    Player(kv::KvCache cache, const Shape &shape, uint64_t seed, Round &round)
-        : cache_(std::move(cache)), shape_(shape), dice_(seed), round_(round) {}
+    Player(kv::KvCache cache, const Shape &shape, Round &round)
+        : cache_(std::move(cache)), shape_(shape), dice_(round.seed), round_(round) {}
 
     void play(unsigned steps) {
         for (step_ = 0; step_ < steps && round_.wrong.empty(); ++step_) {
@@ -84,10 +66,15 @@ public:
 private:
     uint64_t below(uint64_t limit) { return dice_() % limit; }
 
+    // Without a fault the only errors are of tiers that are not there, and of blocks that somebody moves just then.
     template <class Outcome>
     bool count(const Outcome &outcome) {
-        if (!outcome) ++round_.errors;
-        return outcome.has_value();
+        if (outcome) return true;
+        ++round_.errors;
+        const Code code = outcome.error().code;
+        if (round_.fault == no_fault && code != Code::unsupported && code != Code::exhausted && code != Code::busy)
+            wrong("an error without a fault: " + outcome.error().message);
+        return false;
     }
 
     void begin() { // with a prompt that others may have begun with
@@ -176,85 +163,10 @@ private:
     unsigned step_ = 0;
 };
 
-std::optional<kv::Place> place(Device &device, const std::string &tier, uint64_t bytes) {
-    const auto index = device.find_tier(tier);
-    if (!index) return std::nullopt;
-    return kv::Place{device, *index, bytes};
-}
-
 } // namespace
 
-const std::vector<std::string> &faults() {
-    static const std::vector<std::string> all = {
-        "flip,rate=7",
-        "flip,tier=storage0,rate=3",
-        "flip,p=0.0000005",
-        "stuck,rate=5",
-        "drop-tail,bytes=64,rate=5",
-        "drop-tail,bytes=4096,rate=3",
-        "stale,rate=5",
-        "short-read,rate=3",
-        "torn,us=20,rate=5",
-        "torn,stays=yes,rate=5",
-        "not-written,rate=5",
-        "early-completion,ms=5,rate=5",
-        "device-error,status=data-loss,rate=9",
-        "device-error,status=internal,after=40,count=1",
-        "device-error,status=exhausted,rate=11",
-        "sg-last-entry-dropped,rate=3",
-        "sg-order-wrong,rate=3",
-        "reorder,rate=5",
-        "wait-at-once,rate=5",
-        "twice,after=30,count=1",
-        "crc-wrong,rate=5;flip,rate=5",
-        "offset-off-by-one,rate=6",
-        "tail-rounded-to-64,rate=3",
-        "device-lost,after=60,count=1",
-    };
-    return all;
-}
-
-Round run_round(const Files &files, uint64_t seed, const std::string &fault, unsigned steps) {
-    Round round;
-    round.seed = seed;
-    std::mt19937_64 dice(seed ^ 0xfau);
-    round.fault = fault.empty() ? faults()[dice() % faults().size()] : fault;
-    std::string why;
-    const hbf_plugin *const plugin = open_plugin(files.wrapper, why);
-    if (!plugin) return round.no_device = why, round;
-    DeviceOptions options;
-    options.litmus = false; // a fault would be met there, and the device refused
-    options.options = {{"inject.plugin", files.plugin},
-                       {"storage_path", files.folder},
-                       {"storage_bytes", "67108864"},
-                       {"dram_bytes", "67108864"},
-                       {"hbf_bytes", "67108864"}};
-    for (size_t at = 0; at <= round.fault.size();) {
-        const size_t end = std::min(round.fault.find(';', at), round.fault.size());
-        if (end > at)
-            options.options.emplace_back("inject.fault", round.fault.substr(at, end - at) + fmt::format(",seed={}", seed));
-        at = end + 1;
-    }
-    auto device = Device::open(plugin, options);
-    if (!device) return round.no_device = device.error().message, round;
-    const Shape shape;
-    kv::CacheOptions cache;
-    cache.model.layers = shape.layers;
-    cache.model.query_heads = shape.query_heads;
-    cache.model.kv_heads = shape.kv_heads;
-    cache.model.head_dim = shape.head_dim;
-    cache.model.element = kv::Element::fp32;
-    cache.settings.kv.chunk_size = 16;
-    cache.deadline = std::chrono::milliseconds(500);
-    cache.background = seed % 2 == 0;
-    cache.show = false;
-    cache.hbm = place(*device, "dram0", 40 * granule);
-    cache.hbf = place(*device, "hbf0", 60 * granule);
-    cache.cold = place(*device, "storage0", 200 * granule);
-    auto opened = kv::KvCache::open(cache);
-    if (!opened) return round.no_device = opened.error().message, round;
-    Player(std::move(*opened), shape, seed, round).play(steps);
-    return round;
+void play(kv::KvCache cache, const Shape &shape, unsigned steps, Round &round) {
+    Player(std::move(cache), shape, round).play(steps);
 }
 
 } // namespace hbf::campaign

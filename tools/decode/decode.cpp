@@ -44,7 +44,21 @@ Error interrupted() {
     return {Code::cancelled, "interrupted"};
 }
 
-Result<Run> decode(const kv::CacheOptions &cache_options, const Options &options, const std::string &name,
+// Up into a hottest tier that the CPU cannot fill: as many of the first blocks as it takes.
+Result<> bring_up(kv::KvCache &cache, const kv::Sequence &sequence, uint32_t layers) {
+    for (uint32_t layer = 0; layer < layers; ++layer)
+        for (const kv::BlockId block : sequence.blocks(layer)) {
+            const auto info = cache.explain(block);
+            if (!info) return tl::unexpected(info.error());
+            const auto tier = cache.stats().tiers[0];
+            if (tier.used + info->bytes > tier.budget) return {};
+            if (info->tokens < info->capacity) continue; // being filled
+            if (auto moved = cache.migrate(block, kv::Tier::hbm); !moved) return moved;
+        }
+    return {};
+}
+
+Result<Run> decode(const kv::CacheOptions &cache_options, const Options &options, const std::string &name, bool watched,
                    const Progress &progress, const Stop &stop) {
     Run run;
     run.name = name;
@@ -71,6 +85,10 @@ Result<Run> decode(const kv::CacheOptions &cache_options, const Options &options
         progress(fmt::format("{}: filling {} of {} tokens", name, at, options.context));
         if (auto done = put(at, std::min(fill_step, options.context - at)); !done) return tl::unexpected(done.error());
     }
+    if (!cache_options.hbm->device.tiers()[cache_options.hbm->tier].cpu_access) {
+        progress(name + ": moving blocks up");
+        if (auto up = bring_up(*cache, *sequence, options.layers); !up) return tl::unexpected(up.error());
+    }
     run.fill_seconds = seconds_since(begin);
     const auto moved = [&] {
         uint64_t bytes = 0;
@@ -80,7 +98,6 @@ Result<Run> decode(const kv::CacheOptions &cache_options, const Options &options
     };
     const uint64_t before = moved();
     std::vector<float> output(size_t{options.query_heads} * options.head_dim);
-    const bool watched = cache_options.hbf.has_value();
     for (uint32_t step = 0; step <= options.steps; ++step) { // the first one warms up
         if (stop()) return tl::unexpected(interrupted());
         progress(fmt::format("{}: token {} of {}", name, step, options.steps));
@@ -162,12 +179,13 @@ void make_rows(const Options &options, uint32_t layer, uint64_t first, uint64_t 
 Result<Outcome> run(Device &device, const Options &options, const Progress &progress, const Stop &stop) {
     std::optional<uint32_t> hbm, hbf;
     for (const TierInfo &tier : device.tiers()) {
-        if (!tier.cpu_access) continue; // a sequence is filled by the CPU
         if (tier.kind == TierKind::hbm && !hbm) hbm = tier.index;
-        if (tier.kind == TierKind::hbf && !hbf) hbf = tier.index;
+        if (tier.kind == TierKind::hbf && !hbf && tier.cpu_access) hbf = tier.index;
     }
     if (!hbm || !hbf)
-        return tl::unexpected(Error{Code::unsupported, "the device has no HBM and HBF tier that the CPU can reach"});
+        return tl::unexpected(Error{
+            Code::unsupported, "the device has no HBM tier, or no HBF tier that the CPU, which fills blocks, can reach"});
+    const bool filled_below = !device.tiers()[*hbm].cpu_access;
     const auto bytes_of = [&](uint64_t tokens) {
         return tokens * options.kv_heads * options.head_dim * 4 * options.layers; // keys and values, 2 bytes each
     };
@@ -188,12 +206,13 @@ Result<Outcome> run(Device &device, const Options &options, const Progress &prog
     out.hbf = device.tiers()[*hbf].name;
     out.emulated = device.emulated();
     cache.hbm = kv::Place{device, *hbm, out.kv_bytes + slack};
-    auto full = decode(cache, options, "all in HBM", progress, stop);
+    if (filled_below) cache.hbf = kv::Place{device, *hbf, out.kv_bytes + slack};
+    auto full = decode(cache, options, "all in HBM", false, progress, stop);
     if (!full) return tl::unexpected(full.error());
     out.full = std::move(*full);
     cache.hbm->bytes = static_cast<uint64_t>(options.hbm_share * static_cast<double>(out.kv_bytes)) + slack;
     cache.hbf = kv::Place{device, *hbf, out.kv_bytes + slack};
-    auto tiered = decode(cache, options, fmt::format("HBM {:.3g} %", options.hbm_share * 100), progress, stop);
+    auto tiered = decode(cache, options, fmt::format("HBM {:.3g} %", options.hbm_share * 100), true, progress, stop);
     if (!tiered) return tl::unexpected(tiered.error());
     out.tiered = std::move(*tiered);
     // Compared as numbers, with none among them that differs from itself.

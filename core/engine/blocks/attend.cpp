@@ -31,8 +31,8 @@ Attending::Elsewhere *Attending::of(TierPool &pool, Region region) {
     if (other.place() != nullptr) return &other;
     if (other.failures >= most_failures) return nullptr;
     other.pool = &pool, other.counted = 0;
-    // Only where products and sums round alike on both sides does a move change no bit.
-    if (kernels::attention_is_fused() && pool.info.device_access)
+    // Only where products and sums round alike on both sides does a move change no bit. Nobody verifies what a device reads.
+    if (kernels::attention_is_fused() && pool.info.device_access && !cache_.verifies())
         if (auto device = DevicePlace::open(pool.device, region); device) {
             other.device = std::move(*device);
             return &other;

@@ -34,6 +34,7 @@ Result<AttendReport> SequenceCore::attend(uint32_t layer, std::span<const float>
     report.exact = !options.selective || layer < options.dense_layers;
     if (!report.exact && tokens != 1)
         return fail(Code::invalid, fmt::format("{} tokens: selective attention is of one, the last", tokens));
+    if (auto right = verify_layer(layer); !right) return tl::unexpected(std::move(right.error()));
     if (!attending_) attending_ = std::make_unique<Attending>(*cache_);
     const CacheCore::Lease worker(*cache_);
     const trace::Span span("attend");

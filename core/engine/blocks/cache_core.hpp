@@ -82,6 +82,10 @@ public:
         use(*bytes);
         return {};
     }
+    // With CacheOptions::verify_reads, before a block's bytes are used in place: verify.cpp. DATA_LOSS: no copy is right.
+    bool verifies() const { return verify_reads_; }
+    Result<> verify(Worker &worker, BlockId block);
+    void checksum(BlockId block); // of one that is being filled, after it was written to
     // Where a block's bytes are as of now; cold if nowhere.
     Tier tier_of(BlockId block) const {
         const BlockRecord &record = table_[block];
@@ -193,7 +197,7 @@ private:
     Model model_;
     const Settings settings_;
     const std::chrono::milliseconds deadline_;
-    const bool dedupe_, background_;
+    const bool dedupe_, background_, verify_reads_;
     Identity model_identity_, layout_identity_;
     std::vector<Identity> roots_;
     Epochs epochs_;

@@ -237,6 +237,45 @@ TEST_F(CacheTest, DamageAtRestIsToldAndNeverMoved) {
     EXPECT_EQ(check(sequence, all), "");
 }
 
+// What somebody wrote into memory that is read in place: found before it is used, if that is wanted.
+TEST_F(CacheTest, VerifiedReadsFindWhatWasSpoiledInPlace) {
+    auto options = small();
+    options.hbf = Place{device, soft, 64 * granule_size};
+    options.verify_reads = true;
+    const auto core = must(CacheCore::make(options));
+    KvCache cache(core);
+    Sequence sequence = must(cache.sequence());
+    const auto all = tokens(1, 40); // 2 blocks and a half
+    must(write(sequence, all));
+    const auto before = attended(sequence);
+    const auto spoil = [&](size_t which) { core->memory(sequence.blocks(0)[which])[200] ^= std::byte{8}; };
+    const BlockId first = sequence.blocks(0)[0];
+    must(cache.migrate(first, Tier::hbf));
+    must(cache.migrate(first, Tier::hbm)); // with a copy below
+    spoil(0);
+    EXPECT_EQ(attended(sequence), before) << "from the copy below";
+    EXPECT_EQ(cache.stats().recovered, 1u);
+    EXPECT_EQ(must(cache.explain(first)).tier, Tier::hbf);
+    for (const size_t which : {1u, 2u}) { // sealed, being filled
+        spoil(which);
+        std::vector<float> query(4 * dim, 1), output(4 * dim);
+        const auto lost = sequence.attend(0, query, output);
+        ASSERT_EQ(code_of(lost), Code::data_loss);
+        EXPECT_TRUE(contains(lost.error().message, "compute them again")) << lost.error().message;
+        EXPECT_TRUE(contains(check(sequence, all), "compute")) << "told each time";
+        must(sequence.truncate(16 * which));
+        must(write(sequence, std::span(all).subspan(16 * which)));
+        EXPECT_EQ(attended(sequence), before);
+    }
+    spoil(2);
+    EXPECT_EQ(code_of(write(sequence, tokens(900, 1))), Code::data_loss) << "or the wrong bytes would be sealed as right";
+    Sequence fork = must(sequence.fork());
+    EXPECT_EQ(code_of(write(fork, tokens(900, 1))), Code::data_loss) << "nor copied";
+    must(sequence.truncate(32));
+    must(write(sequence, std::span(all).subspan(32)));
+    EXPECT_EQ(check(sequence, all), "");
+}
+
 TEST_F(CacheTest, ALostDeviceIsAnErrorAndWhatIsElsewhereStaysReadable) {
     Device other = open("b");
     auto options = small();

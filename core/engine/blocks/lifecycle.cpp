@@ -55,11 +55,14 @@ Result<BlockId> CacheCore::copy_of(Worker &worker, BlockId block, uint16_t token
     auto made = new_block(uint32_t{old.layer} * model_.head_groups + old.group, old.first, old.capacity);
     if (!made) return made;
     Undo unused([&] { release(*made); });
+    if (verify_reads_)
+        if (auto right = verify(worker, block); !right) return tl::unexpected(std::move(right.error()));
     auto copied = with_bytes(worker, block,
                              [&](const std::byte *bytes) { std::memcpy(memory(*made), bytes, block_bytes(old.capacity)); });
     if (!copied) return tl::unexpected(std::move(copied.error()));
     unused.keep();
     table_[*made].tokens.store(tokens, std::memory_order_relaxed);
+    if (verify_reads_) checksum(*made);
     return made;
 }
 

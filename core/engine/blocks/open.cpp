@@ -39,7 +39,7 @@ kernels::device::kv_shape CacheCore::shape(uint32_t capacity) const {
 
 CacheCore::CacheCore(const CacheOptions &options)
     : model_(options.model), settings_(options.settings), deadline_(options.deadline), dedupe_(options.dedupe),
-      background_(options.background) {}
+      background_(options.background), verify_reads_(options.verify_reads) {}
 
 CacheCore::~CacheCore() {
     if (transfers_) transfers_->stop();

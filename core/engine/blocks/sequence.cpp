@@ -129,7 +129,10 @@ Result<> SequenceCore::put_lane(Worker &worker, uint32_t number, const std::byte
         const Entry &last = lane.entries.back();
         BlockRecord &record = cache_->record(last.block);
         const auto used = static_cast<uint32_t>(lane.tokens - last.first);
+        if (used > 0 && cache_->verifies())
+            if (auto right = cache_->verify(worker, last.block); !right) return right; // or its checksum would be new
         kernels::attention_pack(cache_->shape(record.capacity), k, v, used, take, cache_->memory(last.block));
+        if (cache_->verifies()) cache_->checksum(last.block);
         record.tokens.store(static_cast<uint16_t>(used + take), std::memory_order_relaxed);
         lane.tokens += take;
         done += take;

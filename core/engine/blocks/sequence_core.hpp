@@ -54,6 +54,7 @@ private:
     }
     Piece piece(const Lane &lane, size_t entry) const;
     Result<> check_layer(uint32_t layer) const;
+    Result<> verify_layer(uint32_t layer); // where the cache verifies what is read
     uint64_t adopt_lane(uint32_t lane, std::span<const uint32_t> prompt, uint64_t most, Identity &missing);
     void cut(Lane &lane, uint64_t tokens);
     void list(uint32_t lane, Attending::Pieces &out) const;

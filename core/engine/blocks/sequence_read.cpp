@@ -36,6 +36,7 @@ Result<> SequenceCore::read(uint32_t layer, uint64_t first, uint64_t count, std:
     if (keys.size() != count * row || values.size() != count * row)
         return fail(Code::invalid, fmt::format("{} and {} bytes for keys and values; {} rows of {} are {}", keys.size(),
                                                values.size(), count, row, count * row));
+    if (auto right = verify_layer(layer); !right) return right;
     const CacheCore::Lease worker(*cache_);
     uint64_t offset = 0; // of the group in a row
     for (const Lane &lane : lanes_of(layer)) {

@@ -2,6 +2,7 @@
 #include "core/engine/migration/copier.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include <fmt/format.h>
 
@@ -28,22 +29,38 @@ Copier::~Copier() {
     }
 }
 
-// Waits for what is in flight; then nothing is held any more.
-void Copier::end(Lane &lane) {
-    lane.queue = Queue();
-    for (const Lane::Held &held : lane.held) held.pool->free(held.first, held.granules);
+// Waits for what is in flight; then nothing is held any more. A queue waits at its end for as long as it takes, so one that
+// takes for ever is ended nowhere.
+bool Copier::end(Lane &lane) noexcept {
+    if (!lane.own) return true;
+    Queue &queue = lane.own->queue;
+    if (queue.completed() < lane.last) (void)queue.wait(lane.last, patience_);
+    const bool finished = queue.completed() >= lane.last;
+    if (finished) {
+        lane.own.reset();
+        for (const Lane::Held &held : lane.held) held.pool->free(held.first, held.granules);
+    } else {
+        static std::atomic<Kept *> all{nullptr};
+        Kept *const mine = lane.own.release();
+        mine->next = all.load();
+        while (!all.compare_exchange_weak(mine->next, mine)) {
+        }
+        lane.staging = {};
+    }
     lane.held.clear();
+    return finished;
 }
 
 Result<Copier::Lane *> Copier::lane(Device &device, bool with_staging) {
     auto found = lanes_.find(device.number());
-    if (found == lanes_.end()) found = lanes_.emplace(device.number(), Lane{device, {}, {}, {}}).first;
+    if (found == lanes_.end()) found = lanes_.emplace(device.number(), Lane{device, {}, {}, {}, 0}).first;
     Lane &lane = found->second;
     make_room(lane.held);
-    if (lane.queue.id() == 0) {
+    if (!lane.own) {
         auto queue = device.create_queue({8, 8});
         if (!queue) return tl::unexpected(queue.error());
-        lane.queue = std::move(*queue);
+        lane.own = std::make_unique<Kept>(Kept{std::move(*queue), nullptr});
+        lane.last = 0;
     }
     if (with_staging && !lane.staging.region) {
         auto region = cpu_.device.allocate(cpu_.info.index, longest_);
@@ -54,20 +71,20 @@ Result<Copier::Lane *> Copier::lane(Device &device, bool with_staging) {
 }
 
 Result<> Copier::run(Lane &lane, const Batch &batch, Clock::time_point deadline) {
-    auto point = lane.queue.submit(batch);
-    if (!point) {
-        if (!lane.queue.poisoned()) end(lane); // the next transfer begins anew
-        return tl::unexpected(point.error());
-    }
+    Queue &queue = lane.own->queue;
+    const auto failed = [&](Error &&error) -> Result<> {
+        if (!queue.poisoned()) left_ = !end(lane); // the next transfer begins anew
+        return tl::unexpected(std::move(error));
+    };
+    auto point = queue.submit(batch);
+    if (!point) return failed(std::move(point.error()));
+    lane.last = point->value;
     const auto now = Clock::now();
-    auto done = lane.queue.wait(point->value, deadline > now ? deadline - now : Clock::duration{0});
+    auto done = queue.wait(point->value, deadline > now ? deadline - now : Clock::duration{0});
     if (done) return {};
-    if (done.error().code != Code::timeout) {
-        if (!lane.queue.poisoned()) end(lane);
-        return tl::unexpected(done.error());
-    }
-    (void)lane.queue.cancel(point->value);
-    if (lane.queue.completed() < point->value) { // it reached the device, which finishes it for nobody
+    if (done.error().code != Code::timeout) return failed(std::move(done.error()));
+    (void)queue.cancel(point->value);
+    if (queue.completed() < point->value) { // it reached the device, which finishes it for nobody
         last_ = &lane;
         last_value_ = point->value;
     }
@@ -79,6 +96,7 @@ Result<> Copier::copy(TierPool &to, const Spot &dst, TierPool &from, const Spot 
                       Clock::time_point deadline) {
     const trace::Span span("move", bytes);
     last_ = nullptr;
+    left_ = false;
     settle();
     if (to.direct && from.direct) {
         if (auto fine = to.device.written_by_cpu(dst.region, dst.offset, bytes); !fine) return fine;
@@ -105,6 +123,7 @@ Result<> Copier::copy(TierPool &to, const Spot &dst, TierPool &from, const Spot 
 Result<const std::byte *> Copier::fetch(TierPool &from, const Spot &src, uint64_t bytes, Clock::time_point deadline) {
     const trace::Span span("fetch", bytes);
     last_ = nullptr;
+    left_ = false;
     settle();
     const std::byte *data = src.address;
     if (data == nullptr) {
@@ -123,6 +142,7 @@ Result<const std::byte *> Copier::fetch(TierPool &from, const Spot &src, uint64_
 }
 
 void Copier::free_when_finished(TierPool &pool, uint64_t first, uint32_t granules) noexcept {
+    if (left_) return;
     if (last_ == nullptr) return pool.free(first, granules);
     last_->held.push_back({last_value_, &pool, first, granules});
     last_ = nullptr;
@@ -131,7 +151,7 @@ void Copier::free_when_finished(TierPool &pool, uint64_t first, uint32_t granule
 void Copier::settle() noexcept {
     for (auto &[number, lane] : lanes_) {
         if (lane.held.empty()) continue;
-        const uint64_t done = lane.queue.completed();
+        const uint64_t done = lane.own->queue.completed();
         std::erase_if(lane.held, [done](const Lane::Held &held) {
             if (held.value > done) return false;
             held.pool->free(held.first, held.granules);

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "core/engine/migration/pool.hpp"
@@ -20,8 +21,11 @@ class Copier {
 public:
     using Clock = std::chrono::steady_clock;
 
-    // Staging comes from `cpu`, a pool that the CPU reaches. `longest`: bytes of the largest transfer.
-    Copier(TierPool &cpu, uint64_t longest) : cpu_(cpu), longest_(longest) {}
+    // Staging comes from `cpu`, a pool that the CPU reaches. `longest`: bytes of the largest transfer. `patience`: how long
+    // its end, and that of a failed transfer, waits for a device to finish what it has begun; then the queue, and the memory
+    // that the device may still write to, are left to it for good.
+    Copier(TierPool &cpu, uint64_t longest, std::chrono::nanoseconds patience = std::chrono::seconds(5))
+        : cpu_(cpu), longest_(longest), patience_(patience) {}
     ~Copier();
     Copier(const Copier &) = delete;
     Copier &operator=(const Copier &) = delete;
@@ -41,9 +45,13 @@ public:
     void settle() noexcept; // gives back what may be given back
 
 private:
+    struct Kept { // of all that were left to their device, so that they stay reachable
+        Queue queue;
+        Kept *next = nullptr;
+    };
     struct Lane { // of a device
         Device device;
-        Queue queue;
+        std::unique_ptr<Kept> own; // nullptr: the next transfer begins anew
         RegionInfo staging;
         struct Held {
             uint64_t value;
@@ -52,16 +60,19 @@ private:
             uint32_t granules;
         };
         std::vector<Held> held; // with room for one more while a transfer runs
+        uint64_t last = 0;      // value that was submitted
     };
     Result<Lane *> lane(Device &device, bool with_staging);
     Result<> run(Lane &lane, const Batch &batch, Clock::time_point deadline);
-    static void end(Lane &lane);
+    bool end(Lane &lane) noexcept; // false: something was left to the device
 
     TierPool &cpu_;
     const uint64_t longest_;
+    const std::chrono::nanoseconds patience_;
     std::map<uint32_t, Lane> lanes_; // by the device's number
     Lane *last_ = nullptr;
     uint64_t last_value_ = 0;
+    bool left_ = false; // the destination of the last transfer, to its device
     Batch batch_;
 };
 

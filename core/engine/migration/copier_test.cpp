@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes arrive, or it is said that they did not: over every pair of kinds of memory, under every fault of a device.
+#include <optional>
+
 #include "core/engine/migration/copier.hpp"
 #include "core/engine/migration/copy_verified.hpp"
 #include "core/fabric/testing/fixture.hpp"
@@ -105,6 +107,25 @@ TEST_F(CopierTest, WhatIsLateIsTakenBackAndItsMemoryStaysBusyUntilTheDeviceIsDon
     copier.settle();
     EXPECT_EQ(there->used(), 0u);
     const uint64_t next = must(there->allocate(3));
+    must(copier.copy(*there, there->at(next), *source, source->at(from), bytes, soon()));
+}
+
+// A device that never finishes holds up nobody, and keeps what it may still write to.
+TEST_F(CopierTest, ADeviceThatHangsIsLeftWithItsMemory) {
+    auto there = pool(vram, device);
+    const uint64_t to = must(there->allocate(3));
+    std::optional<Copier> impatient(std::in_place, *source, 16 * granule_size, 10ms);
+    script.manual = true;
+    script.cancel_works = false;
+    ASSERT_EQ(code_of(impatient->copy(*there, there->at(to), *source, source->at(from), bytes, Copier::Clock::now() + 5ms)),
+              Code::timeout);
+    impatient->free_when_finished(*there, to, 3);
+    impatient.reset(); // would wait for ever
+    EXPECT_EQ(there->used(), 3u);
+    script.manual = false;
+    script.run(); // now it writes: to memory that nobody else has got
+    const uint64_t next = must(there->allocate(3));
+    EXPECT_NE(next, to);
     must(copier.copy(*there, there->at(next), *source, source->at(from), bytes, soon()));
 }
 

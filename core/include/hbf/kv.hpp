@@ -93,7 +93,10 @@ struct CacheOptions {
     Settings settings;
     std::optional<Place> hbm, hbf, cold; // hbm must be there; the CPU must be able to write to hbm or hbf
     bool dedupe = true;                  // blocks of the same bytes are stored once, after they were compared
-    bool background = true;              // a thread moves blocks down while HBM is fuller than settings.kv.swap_threshold
+    bool verify_reads = false; // bytes that are read where they lie are held against their checksums first, and blocks that
+                               // are being filled have some too: for memory that others may spoil, at half the speed or
+                               // less. Without it bytes are checked whenever they move.
+    bool background = true;    // a thread moves blocks down while HBM is fuller than settings.kv.swap_threshold
     std::chrono::milliseconds deadline{2000}; // of one block's transfer
     bool show = true;                         // a page for `hbf monitor`: 16 bytes a block
     std::string name = {};                    // of the model, there
