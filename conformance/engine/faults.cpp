@@ -55,6 +55,7 @@ const char *may_end_process(std::string_view fault) {
     };
     static constexpr Reason reasons[] = {
         {"throws-exception", "an exception goes through the C interface, which is the end of the process"},
+        {"services-changed", "the plugin writes a null pointer into the table of functions that the host calls, too"},
     };
     for (const Reason &one : reasons)
         if (one.fault == fault) return one.why;
