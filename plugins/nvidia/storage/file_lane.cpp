@@ -2,6 +2,7 @@
 #include "plugins/nvidia/storage/file_lane.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,21 +20,24 @@ FileLane::FileLane(const Context &context, FileStore &store)
 
 int FileLane::put(cufile::Move how, uint64_t in_file, uint64_t memory, uint64_t size, cuda::Stream stream) noexcept {
     for (uint64_t done = 0; done < size; done += most) {
-        Move *move = nullptr;
-        try {
-            pending_.reserve(pending_.size() + 1);
-            if (free_.empty()) free_.push_back(&all_.emplace_back());
-        } catch (...) {
-            return cuda::out_of_memory;
+        if (!free_) {
+            try {
+                free_ = &all_.emplace_back();
+            } catch (...) {
+                return cuda::out_of_memory;
+            }
         }
-        move = free_.back();
-        *move = {std::min(most, size - done), static_cast<off_t>(in_file + done), 0, 0};
+        Move *const move = free_, *const rest = move->next;
+        *move = {std::min(most, size - done), static_cast<off_t>(in_file + done), 0, 0, pending_};
         // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses of the device are numbers
         const cufile::Error error = how(store_.handle(), reinterpret_cast<void *>(memory + done), &move->size,
                                         &move->in_file, &move->in_memory, &move->done, stream);
-        if (error.code != 0) return error.cuda != 0 ? error.cuda : refused;
-        free_.pop_back();
-        pending_.push_back(move);
+        if (error.code != 0) {
+            move->next = rest;
+            return error.cuda != 0 ? error.cuda : refused;
+        }
+        free_ = rest;
+        pending_ = move;
     }
     return cuda::success;
 }
@@ -68,18 +72,18 @@ int FileLane::fill(const stream::Fill &fill, cuda::Stream stream) noexcept {
     return code;
 }
 
+// What the event stood for before has been looked at.
 void FileLane::record(cuda::Event event) noexcept {
-    Moves &moves = batches_.at(event);
-    try {
-        free_.insert(free_.end(), moves.begin(), moves.end());
-    } catch (...) { // then they are not used again
+    Move *&moves = batches_.at(event);
+    while (moves) {
+        Move *const next = std::exchange(moves->next, free_);
+        free_ = std::exchange(moves, next);
     }
-    moves.clear();
-    moves.swap(pending_);
+    moves = std::exchange(pending_, nullptr);
 }
 
-int FileLane::worst(const Moves &moves) noexcept {
-    for (const Move *const move : moves) {
+int FileLane::worst(const Move *moves) noexcept {
+    for (const Move *move = moves; move; move = move->next) {
         if (move->done == static_cast<ssize_t>(move->size)) continue;
         if (move->done >= 0) return short_move;
         return move->done == -1 ? system_error : library_error + static_cast<int>(std::min<ssize_t>(-move->done, 1'000'000));

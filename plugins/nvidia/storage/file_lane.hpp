@@ -5,7 +5,6 @@
 
 #include <deque>
 #include <unordered_map>
-#include <vector>
 
 #include "plugins/nvidia/memory/blocks.hpp"
 #include "plugins/nvidia/storage/file_store.hpp"
@@ -20,7 +19,7 @@ public:
     // [one thread at a time] As StreamApi's; a code of the driver's, or one of those that ours() knows. Neither throws.
     int copy(const stream::Copy &copy, cuda::Stream stream) noexcept;
     int fill(const stream::Fill &fill, cuda::Stream stream) noexcept;
-    void add(cuda::Event event) { batches_[event]; } // before the first record
+    void add(cuda::Event event) { batches_[event] = nullptr; } // before the first record
     void remove(cuda::Event event) noexcept { batches_.erase(event); }
     void record(cuda::Event event) noexcept; // what was put since is this event's
 
@@ -37,17 +36,17 @@ private:
         size_t size = 0;
         off_t in_file = 0, in_memory = 0;
         ssize_t done = 0;
+        Move *next = nullptr; // of its list
     };
-    using Moves = std::vector<Move *>;
-    static int worst(const Moves &moves) noexcept;
+    static int worst(const Move *moves) noexcept;
     int put(cufile::Move how, uint64_t in_file, uint64_t memory, uint64_t size, cuda::Stream stream) noexcept;
 
     const Driver &cuda_;
     FileStore &store_;
     const PlainBlock bounce_; // for what has the file on both sides, or is made of a pattern: in the stream's order too
-    std::deque<Move> all_;
-    Moves free_, pending_;
-    std::unordered_map<cuda::Event, Moves> batches_; // its keys stay while the queue lives
+    std::deque<Move> all_;    // lists, so that a warm queue takes no memory
+    Move *free_ = nullptr, *pending_ = nullptr;
+    std::unordered_map<cuda::Event, Move *> batches_; // its keys stay while the queue lives
 };
 
 } // namespace hbf::nvidia

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -74,7 +75,7 @@ bool put(void *to, const std::byte *from, size_t size) {
 
 // Bytes moved, or -1 with errno.
 ssize_t move(File &file, bool write, std::byte *memory, size_t size, off_t in_file) {
-    const Pages buffer = pages();
+    thread_local const Pages buffer = pages();
     const std::lock_guard lock(file.mutex);
     size_t moved = 0;
     while (moved < size) {
@@ -101,28 +102,54 @@ ssize_t move(File &file, bool write, std::byte *memory, size_t size, off_t in_fi
 }
 
 struct Operation {
-    File *file;
-    bool write;
-    std::byte *memory;
-    size_t *size;
-    off_t *in_file, *in_memory;
-    ssize_t *done;
+    File *file = nullptr;
+    bool write = false;
+    std::byte *memory = nullptr;
+    size_t *size = nullptr;
+    off_t *in_file = nullptr, *in_memory = nullptr;
+    ssize_t *done = nullptr;
+    Operation *next = nullptr; // of those that nobody uses
 };
 
+// Kept, so that a program that is warm pays for no memory.
+class Operations {
+public:
+    Operation *take(const Operation &what) {
+        const std::lock_guard lock(mutex_);
+        if (!free_) free_ = new Operation;
+        Operation *const out = std::exchange(free_, free_->next);
+        *out = what;
+        return out;
+    }
+    void give(Operation *what) noexcept {
+        const std::lock_guard lock(mutex_);
+        what->next = std::exchange(free_, what);
+    }
+
+private:
+    std::mutex mutex_;
+    Operation *free_ = nullptr;
+};
+Operations &operations() {
+    static auto &all = *new Operations; // calls may come after exit() began
+    return all;
+}
+
 void run(void *argument) {
-    const std::unique_ptr<Operation> what(static_cast<Operation *>(argument));
+    auto *const what = static_cast<Operation *>(argument);
     *what->done = move(*what->file, what->write, what->memory + *what->in_memory, *what->size, *what->in_file);
+    operations().give(what);
 }
 
 CUfileError_t later(const Operation &what, cuda::CUstream stream) {
     if (!open_driver) return {DRIVER_NOT_INITIALIZED, 0};
     if (!what.file) return {HANDLE_NOT_REGISTERED, 0};
     if (!what.memory || !what.size || !what.in_file || !what.in_memory || !what.done) return {INVALID_VALUE, 0};
-    auto operation = std::make_unique<Operation>(what);
-    const cuda::CUresult code = cuda::cuLaunchHostFunc(stream, run, operation.get());
-    if (code != cuda::SUCCESS) return {CUDA_DRIVER_ERROR, static_cast<int>(code)};
-    [[maybe_unused]] const Operation *const taken = operation.release(); // by run()
-    return {SUCCESS, 0};
+    Operation *const operation = operations().take(what);
+    const cuda::CUresult code = cuda::cuLaunchHostFunc(stream, run, operation);
+    if (code == cuda::SUCCESS) return {SUCCESS, 0};
+    operations().give(operation);
+    return {CUDA_DRIVER_ERROR, static_cast<int>(code)};
 }
 
 ssize_t at_once(File *file, bool write, std::byte *memory, size_t size, off_t in_file, off_t in_memory) {
@@ -188,13 +215,13 @@ ssize_t cuFileWrite(CUfileHandle_t file, const void *memory, size_t size, off_t 
 CUfileError_t cuFileReadAsync(CUfileHandle_t file, void *memory, size_t *size, off_t *in_file, off_t *in_memory,
                               ssize_t *done, cuda::CUstream stream) {
     count(Call::cuFileReadAsync);
-    return later({file, false, static_cast<std::byte *>(memory), size, in_file, in_memory, done}, stream);
+    return later({file, false, static_cast<std::byte *>(memory), size, in_file, in_memory, done, nullptr}, stream);
 }
 
 CUfileError_t cuFileWriteAsync(CUfileHandle_t file, void *memory, size_t *size, off_t *in_file, off_t *in_memory,
                                ssize_t *done, cuda::CUstream stream) {
     count(Call::cuFileWriteAsync);
-    return later({file, true, static_cast<std::byte *>(memory), size, in_file, in_memory, done}, stream);
+    return later({file, true, static_cast<std::byte *>(memory), size, in_file, in_memory, done, nullptr}, stream);
 }
 
 } // extern "C"
