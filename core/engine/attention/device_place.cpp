@@ -25,9 +25,15 @@ uint64_t padded(uint64_t size) {
 
 DevicePlace::DevicePlace(Device device, const DevicePlaceOptions &options) : device_(std::move(device)), options_(options) {
     const uint64_t table = padded(uint64_t{options.window} * sizeof(kv_block));
-    parts_ = {0, {query_bytes, query_bytes + table}, {}, 0};
+    parts_ = {0, {query_bytes, query_bytes + table}, {}, 0, {}, {}, 0};
     parts_.results[0] = query_bytes + 2 * table, parts_.results[1] = parts_.results[0] + padded(options.scratch);
     parts_.size = parts_.results[1] + padded(options.scratch);
+    parts_.size_of_host = parts_.size;
+    for (const uint32_t slot : {0, 1}) {
+        parts_.sent[slot] = parts_.size_of_host;
+        parts_.again[slot] = parts_.sent[slot] + query_bytes + table;
+        parts_.size_of_host = parts_.again[slot] + padded(options.scratch);
+    }
 }
 
 Result<std::unique_ptr<DevicePlace>> DevicePlace::open(const Device &device, Region kv, const DevicePlaceOptions &options) {
@@ -73,14 +79,14 @@ Result<> DevicePlace::take_memory() {
     auto there = device_.allocate(tier_, parts_.size);
     if (!there) return tl::unexpected(there.error());
     on_device_ = *there;
-    auto memory = HostMemory::take(parts_.size);
+    auto memory = HostMemory::take(parts_.size_of_host);
     if (!memory) return tl::unexpected(memory.error());
     memory_ = std::move(*memory);
     auto here = device_.register_host(memory_.bytes());
     if (!here) { // some devices have host memory of their own instead
         memory_ = HostMemory();
         for (const TierInfo &tier : device_.tiers())
-            if (!here && tier.cpu_access && tier.dma_access) here = device_.allocate(tier.index, parts_.size);
+            if (!here && tier.cpu_access && tier.dma_access) here = device_.allocate(tier.index, parts_.size_of_host);
     }
     if (!here) return tl::unexpected(here.error());
     on_host_ = *here;
@@ -148,20 +154,29 @@ Result<> DevicePlace::launch(uint32_t slot) {
         const kv_block block{blocks_[i].offset - (number << region_shift), blocks_[i].tokens, 0};
         std::memcpy(on_host_.address + table + i * sizeof block, &block, sizeof block);
     }
-    if (auto told = device_.written_by_cpu(here, table, table_size); !told) return told;
+    const uint64_t sent = parts_.sent[slot], again = parts_.again[slot],
+                   query_size = uint64_t{shape_.query_heads} * shape_.head_dim * sizeof(float);
+    std::memset(on_host_.address + sent, 0, query_size + table_size); // what was there before proves nothing
+    std::memset(on_host_.address + state, 0x5a, size);
+    std::memset(on_host_.address + again, 0xa5, size);
+    for (const auto &[at, length] :
+         {std::pair{table, table_size}, {sent, query_size + table_size}, {state, size}, {again, size}})
+        if (auto told = device_.written_by_cpu(here, at, length); !told) return told;
     const kernels::device::attention_arguments arguments{kv.size, shape_, count, 0};
-    const KernelBuffer buffers[] = {
-        {kv.region, 0, kv.size, kernel_reads},
-        {there, table, table_size, kernel_reads},
-        {there, parts_.query, uint64_t{shape_.query_heads} * shape_.head_dim * sizeof(float), kernel_reads},
-        {there, state, states, kernel_writes},
-        {there, output, size - states, kernel_writes}};
+    const KernelBuffer buffers[] = {{kv.region, 0, kv.size, kernel_reads},
+                                    {there, table, table_size, kernel_reads},
+                                    {there, parts_.query, query_size, kernel_reads},
+                                    {there, state, states, kernel_writes},
+                                    {there, output, size - states, kernel_writes}};
     batch_.clear();
     batch_.copy(there, table, here, table, table_size).barrier();
+    batch_.copy(here, sent, there, parts_.query, query_size)
+        .copy(here, sent + query_size, there, table, table_size)
+        .barrier();
     batch_.launch(kernel_, buffers, std::as_bytes(std::span(&arguments, 1)),
                   std::min(options_.groups, count * kernels::device::attention_chunks(shape_) * shape_.kv_heads),
                   std::min(options_.group_size, kernel_.max_group_size));
-    batch_.barrier().copy(here, state, there, state, size);
+    batch_.barrier().copy(here, state, there, state, size).copy(here, again, there, state, size);
     const auto point = queue_.submit(batch_);
     if (!point) return tl::unexpected(point.error());
     windows_[slot] = {point->value, count};
@@ -169,7 +184,17 @@ Result<> DevicePlace::launch(uint32_t slot) {
     blocks_ = blocks_.subspan(count);
     work_.kv_bytes += count * kernels::device::kv_block_size(shape_);
     work_.blocks += count, work_.bytes_in += table_size, work_.bytes_out += size;
+    work_.bytes_again += query_size + table_size + size;
     return {};
+}
+
+bool DevicePlace::arrived_right(uint32_t slot) const {
+    const std::byte *const memory = on_host_.address;
+    const uint64_t query_size = uint64_t{shape_.query_heads} * shape_.head_dim * sizeof(float);
+    const auto same = [&](uint64_t a, uint64_t b, uint64_t size) { return std::memcmp(memory + a, memory + b, size) == 0; };
+    return same(parts_.sent[slot], parts_.query, query_size) &&
+           same(parts_.sent[slot] + query_size, parts_.table[slot], windows_[slot].blocks * sizeof(kv_block)) &&
+           same(parts_.results[slot], parts_.again[slot], windows_[slot].blocks * results_of_block());
 }
 
 Result<> DevicePlace::next(uint32_t count, float *state, float *output) {
@@ -185,6 +210,10 @@ Result<> DevicePlace::take_results(uint32_t count, float *state, float *output) 
             const trace::Span span("wait for the device");
             if (const auto done = queue_.wait(window.value); !done) return tl::unexpected(done.error());
             arrived_ = true;
+            if (!arrived_right(first_))
+                return fail(Code::data_loss, fmt::format("device {}: what went there to be attended, or came back, is not "
+                                                         "what was sent",
+                                                         device_.id()));
         }
         const auto *const results = reinterpret_cast<const float *>(on_host_.address + parts_.results[first_]);
         const uint32_t take = std::min(count, window.blocks - taken_);

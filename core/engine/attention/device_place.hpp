@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks in memory of a device that has a kernel for attention: attended there, and only m, l and o come out of it. Two
 // windows of blocks are under way at a time, so that the device works while this thread puts results together.
+//
+// What goes there and comes back is held against what was meant: query and table are copied back before the kernel runs, and
+// results come twice, into memory that was filled with different bytes. What differs is DATA_LOSS. That the kernel itself
+// computes right is taken for granted.
 #pragma once
 
 #include <array>
@@ -23,6 +27,7 @@ struct DeviceWork {
     uint64_t blocks = 0, launches = 0;
     uint64_t kv_bytes = 0;                // of the blocks
     uint64_t bytes_in = 0, bytes_out = 0; // tables and queries; results
+    uint64_t bytes_again = 0;             // of both, to see that they arrived
 };
 
 class DevicePlace final : public AttendPlace {
@@ -46,8 +51,9 @@ public:
 
 private:
     // Where the parts of a buffer begin, on the device as in the host's memory; two windows have a table and results each.
+    // Beyond `size`, in the host's memory only: both once more, as they came back.
     struct Parts {
-        uint64_t query, table[2], results[2], size;
+        uint64_t query, table[2], results[2], size, sent[2], again[2], size_of_host;
     };
     struct Window {
         uint64_t value = 0; // of the queue
@@ -66,6 +72,7 @@ private:
     Result<> send_query(const kv_shape &shape, const float *query, std::span<const kv_block> blocks);
     Result<> take_results(uint32_t count, float *state, float *output);
     Result<> launch(uint32_t slot);
+    bool arrived_right(uint32_t slot) const;
     Result<> launch_ahead();
     uint64_t results_of_block() const; // bytes
 
