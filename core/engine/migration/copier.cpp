@@ -107,12 +107,14 @@ Result<> Copier::copy(TierPool &to, const Spot &dst, TierPool &from, const Spot 
         if (!lane) return tl::unexpected(lane.error());
         batch_.clear();
         batch_.copy(dst.region, dst.offset, src.region, src.offset, bytes);
-        if (dst.address == nullptr) {
+        if (auto done = run(**lane, batch_, deadline); !done) return done;
+        if (dst.address == nullptr) { // only now: what the first copy still does to memory is seen
             std::fill_n((*lane)->staging.address, bytes, std::byte{}); // what was there before proves nothing
             if (auto fine = cpu_.device.written_by_cpu((*lane)->staging.region, 0, bytes); !fine) return fine;
-            batch_.barrier().copy((*lane)->staging.region, 0, dst.region, dst.offset, bytes);
+            batch_.clear();
+            batch_.copy((*lane)->staging.region, 0, dst.region, dst.offset, bytes);
+            if (auto done = run(**lane, batch_, deadline); !done) return done;
         }
-        if (auto done = run(**lane, batch_, deadline); !done) return done;
         const int64_t wrong = find_damage(dst.address == nullptr ? (*lane)->staging.address : dst.address, bytes, src.crc);
         if (wrong >= 0) return damaged(to, dst.offset, wrong);
     }
