@@ -48,18 +48,17 @@ class Ahas {
 public:
     explicit Ahas(const std::vector<uint64_t> &stream) : stream_(stream), directory_(blocks) {
         kv::placement::SchedulerConfig config;
-        config.hbm_blocks = in_hbm;
-        config.hbf_blocks = blocks - in_hbm;
+        config.hbm_room = in_hbm;
+        config.hbf_room = blocks - in_hbm;
         config.most_blocks = blocks;
         auto made = Scheduler::create(config);
         if (!made) throw std::runtime_error(made.error());
         scheduler_ = std::move(*made);
         for (BlockId id = 0; id < blocks; ++id) directory_.insert((uint64_t{id} + 1) * 0xd6e8feb86659fd93u, id);
-        for (BlockId id = 0; id < in_hbm; ++id) { // full, as the reference is
+        for (BlockId id = 0; id < blocks; ++id) { // full, as the reference is
+            scheduler_->placed(id, kv::no_block, id < in_hbm ? Tier::hbm : Tier::hbf);
             const PathBlock one{id, 16};
             scheduler_->use({&one, 1});
-            if (const auto put = scheduler_->placed(id, kv::no_block, Tier::hbm); !put)
-                throw std::runtime_error(put.error());
         }
         run();
     }
@@ -81,25 +80,29 @@ public:
                     ++hits_;
                     continue;
                 }
-                if (scheduler_->level(Tier::hbm).size() >= in_hbm) {
-                    const auto out = scheduler_->victim(Tier::hbm);
-                    if (!out) throw std::runtime_error(out.error());
-                    if (scheduler_->write_to(*out, Tier::hbm) == Tier::hbf) {
-                        if (scheduler_->level(Tier::hbf).size() >= blocks - in_hbm) {
-                            if (const auto lower = scheduler_->victim(Tier::hbf); !lower)
-                                throw std::runtime_error(lower.error());
-                        }
-                        if (const auto put = scheduler_->placed(*out, kv::no_block, Tier::hbf); !put)
-                            throw std::runtime_error(put.error());
-                    }
+                const BlockId out = take(scheduler_->victim(Tier::hbm));
+                if (scheduler_->write_to(out, Tier::hbm) == Tier::hbf) {
+                    if (scheduler_->full(Tier::hbf)) make_room_below();
+                    scheduler_->placed(out, kv::no_block, Tier::hbf);
                 }
-                if (const auto put = scheduler_->placed(id, kv::no_block, Tier::hbm); !put)
-                    throw std::runtime_error(put.error());
+                scheduler_->placed(id, kv::no_block, Tier::hbm);
             }
         }
     }
 
 private:
+    static BlockId take(const tl::expected<BlockId, std::string> &block) {
+        if (!block) throw std::runtime_error(block.error());
+        return *block;
+    }
+    // As the cache does: copies that are kept twice first.
+    void make_room_below() {
+        if (const BlockId twice = scheduler_->spare(Tier::hbf); twice != kv::no_block)
+            scheduler_->removed(twice, Tier::hbf);
+        else
+            (void)take(scheduler_->victim(Tier::hbf));
+    }
+
     const std::vector<uint64_t> &stream_;
     Directory directory_;
     std::unique_ptr<Scheduler> scheduler_;
@@ -170,7 +173,7 @@ void speed_rows(const Settings &settings, std::vector<Row> &rows) {
                         "victims; CPU {}",
                         blocks, in_hbm, here.cpu()));
         row->notes.push_back(fmt::format("CPU time; {:.1f} % of the uses hit HBM; half-life {:.0f} requests of {} blocks",
-                                         percent(ahas.hits()), ahas.scheduler().level(Tier::hbm).half_life(), in_path));
+                                         percent(ahas.hits()), ahas.scheduler().half_life(), in_path));
         row->notes.push_back(fmt::format("{:.0f} bytes of metadata a block, and {} for its lookup",
                                          static_cast<double>(ahas.scheduler().metadata_bytes()) / blocks, 2 * 16));
         if (settings.wants(row->name)) rows.push_back(std::move(*row));

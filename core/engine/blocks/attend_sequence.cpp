@@ -38,6 +38,7 @@ Result<AttendReport> SequenceCore::attend(uint32_t layer, std::span<const float>
     if (!attending_) attending_ = std::make_unique<Attending>(*cache_);
     const CacheCore::Lease worker(*cache_);
     const trace::Span span("attend");
+    if (tokens == 1) ask_relevance(layer, query);
     for (uint32_t group = 0; group < model.head_groups; ++group)
         if (auto done = attend_lane(*worker, layer * model.head_groups + group, query, static_cast<uint32_t>(tokens), output,
                                     options, report);
@@ -53,6 +54,7 @@ Result<> SequenceCore::attend_lane(Worker &worker, uint32_t lane, std::span<cons
     const size_t numbers = size_t{model.query_heads} * model.head_dim, part = numbers / groups, first = lane % groups * part;
     list(lane, pieces_);
     for (const Attending::Piece &piece : pieces_) cache_->touch(piece.block);
+    lane_is_read(lane, report.exact);
     if (!report.exact)
         return attending_->selective(worker, lane, pieces_, options, query.data() + first, output.data() + first, report);
     next_pieces_.clear();

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/blocks/block_table.hpp"
 
+#include <utility>
+
 namespace hbf::kv {
 
 BlockId BlockTable::take() {
-    if (free_.empty()) {
+    if (free_ == no_block) {
         if (chunk_count_ == most_chunks) return no_block;
-        free_.reserve((uint64_t{chunk_count_} + 1) * per_chunk); // so that giving back never fails
-        chunks_[chunk_count_].store(new BlockRecord[per_chunk], std::memory_order_release);
-        for (uint32_t i = per_chunk; i-- > 0;) free_.push_back(chunk_count_ * per_chunk + i);
+        auto *const made = new BlockRecord[per_chunk];
+        for (uint32_t i = per_chunk; i-- > 0;) made[i].same_as = std::exchange(free_, chunk_count_ * per_chunk + i);
+        chunks_[chunk_count_].store(made, std::memory_order_release);
         ++chunk_count_;
     }
-    const BlockId block = free_.back();
-    free_.pop_back();
+    const BlockId block = free_;
     BlockRecord &record = (*this)[block];
+    free_ = record.same_as;
     record.lower = BlockPlace().word();
     record.identity = {};
-    record.last_use.store(0, std::memory_order_relaxed);
     record.references = record.first = 0;
     record.same_as = no_block;
     record.tokens.store(0, std::memory_order_relaxed);
@@ -30,7 +31,7 @@ BlockId BlockTable::take() {
 
 void BlockTable::give_back(BlockId block) {
     (*this)[block].used = false;
-    free_.push_back(block);
+    (*this)[block].same_as = std::exchange(free_, block);
     --count_;
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <vector>
 
 #include "core/engine/types.hpp"
 
@@ -37,20 +36,21 @@ struct BlockRecord {
     std::atomic<uint64_t> place{BlockPlace().word()}; // seq_cst: the epochs depend on it
     uint64_t lower = BlockPlace().word();             // a copy that was kept in a colder tier
     Identity identity;                                // none while it is being filled
-    std::atomic<uint32_t> last_use{0};
-    uint32_t references = 0;    // of sequences, and of blocks that have their bytes here
-    uint32_t first = 0;         // position of its first token
-    BlockId same_as = no_block; // whose bytes these are; never of one that has this itself. Set when it is sealed
+    uint32_t references = 0;                          // of sequences, and of blocks that have their bytes here
+    uint32_t first = 0;                               // position of its first token
+    // Whose bytes these are; never of one that has this itself. Set when it is sealed. Of a free number: the next free one.
+    BlockId same_as = no_block;
     std::atomic<uint16_t> tokens{0};
     std::atomic<bool> lost{false}; // no copy of its bytes is right
-    uint16_t capacity = 0;         // tokens, of the same layout for good
+    // Under the lock, all of them.
+    bool used : 1 = false, sealed : 1 = false, indexed : 1 = false;
+    bool moving : 1 = false; // somebody copies it: it is not freed meanwhile,
+    bool dead : 1 = false;   // but afterwards
+    uint16_t capacity = 0;   // tokens, of the same layout for good
     uint16_t granules = 0;
     uint16_t layer = 0, group = 0;
-    bool used = false, sealed = false, indexed = false;
-    bool moving = false; // somebody copies it: it is not freed meanwhile,
-    bool dead = false;   // but afterwards
 };
-static_assert(sizeof(BlockRecord) <= 88, "metadata of a block: with the index, the lists and the granule's words 128 bytes");
+static_assert(sizeof(BlockRecord) <= 72, "metadata of a block: with indexes, lists, the granule's words and heat 128 bytes");
 
 class BlockTable {
 public:
@@ -77,13 +77,11 @@ public:
     }
     uint64_t size() const { return count_; }
     uint64_t end() const { return uint64_t{chunk_count_} * per_chunk; } // numbers are below it
-    uint64_t metadata_bytes() const {
-        return end() * sizeof(BlockRecord) + free_.capacity() * sizeof(BlockId) + most_chunks * sizeof(void *);
-    }
+    uint64_t metadata_bytes() const { return end() * sizeof(BlockRecord) + most_chunks * sizeof(void *); }
 
 private:
     std::unique_ptr<std::atomic<BlockRecord *>[]> chunks_;
-    std::vector<BlockId> free_;
+    BlockId free_ = no_block; // the first of a list through same_as
     uint32_t chunk_count_ = 0;
     uint64_t count_ = 0;
 };

@@ -196,3 +196,22 @@ int32_t hbf_kv_move_to(hbf_kv_sequence *sequence, uint32_t tier, uint64_t *moved
         return {};
     });
 }
+
+int32_t hbf_kv_pin(hbf_kv_sequence *sequence, uint64_t milliseconds, uint64_t *pinned, hbf_kv_message message) noexcept {
+    return guarded(message, [&]() -> Result<> {
+        if (sequence == nullptr) return missing("sequence");
+        auto done = sequence->sequence.pin(
+            std::chrono::milliseconds(std::min<uint64_t>(milliseconds, uint64_t{INT64_MAX} / 1'000'000)));
+        if (!done) return tl::unexpected(done.error());
+        if (pinned != nullptr) *pinned = *done;
+        return {};
+    });
+}
+
+int32_t hbf_kv_set_query_vector(hbf_kv_sequence *sequence, const float *query, uint64_t numbers,
+                                hbf_kv_message message) noexcept {
+    return guarded(message, [&]() -> Result<> {
+        if (sequence == nullptr || query == nullptr) return missing(sequence == nullptr ? "sequence" : "query");
+        return sequence->sequence.set_query_vector({query, numbers});
+    });
+}

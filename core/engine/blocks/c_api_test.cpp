@@ -59,6 +59,13 @@ TEST_F(CacheTest, TheSameThroughC) {
     EXPECT_EQ(values, rows(all, 0, 1, false));
     EXPECT_EQ(hbf_kv_attend(fork, 0, query.data(), output.data(), output.size(), message), HBF_OK) << text;
     EXPECT_EQ(hbf_kv_attend(fork, 0, query.data(), output.data(), 3, message), HBF_INVALID);
+    EXPECT_EQ(hbf_kv_set_query_vector(fork, query.data(), query.size(), message), HBF_OK) << text;
+    EXPECT_EQ(hbf_kv_set_query_vector(fork, query.data(), 7, message), HBF_INVALID);
+    EXPECT_EQ(hbf_kv_set_query_vector(fork, nullptr, 7, message), HBF_INVALID);
+    uint64_t pinned = 0;
+    ASSERT_EQ(hbf_kv_pin(fork, UINT64_MAX, &pinned, message), HBF_OK) << text;
+    EXPECT_EQ(pinned, 4u); // the two that are full, of two layers
+    EXPECT_EQ(hbf_kv_pin(fork, 0, &pinned, message), HBF_INVALID);
     EXPECT_EQ(hbf_kv_truncate(fork, 3, message), HBF_OK);
     EXPECT_EQ(hbf_kv_truncate(fork, 4, message), HBF_INVALID);
     EXPECT_EQ(hbf_kv_tokens(fork), 3u);

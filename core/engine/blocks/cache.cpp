@@ -48,6 +48,12 @@ Result<> Sequence::truncate(uint64_t tokens) {
 Result<uint64_t> Sequence::move_to(Tier tier) {
     return asked_of(core_->process(), [&] { return core_->move_to(tier); });
 }
+Result<uint64_t> Sequence::pin(std::chrono::milliseconds time) {
+    return asked_of(core_->process(), [&] { return core_->pin(time); });
+}
+Result<> Sequence::set_query_vector(std::span<const float> query) {
+    return asked_of(core_->process(), [&] { return core_->set_query_vector(query); });
+}
 std::vector<BlockId> Sequence::blocks(uint32_t layer, uint32_t group) const {
     return core_->blocks(layer, group);
 }
@@ -87,6 +93,12 @@ Result<uint64_t> KvCache::defragment(Tier tier, double most) {
 }
 Result<> KvCache::migrate(BlockId block, Tier tier) {
     return asked_of(core_->process(), [&] { return core_->migrate(block, tier, core_->deadline()); });
+}
+Result<> KvCache::pin(BlockId block, std::chrono::milliseconds time) {
+    return asked_of(core_->process(), [&] { return core_->pin(block, time); });
+}
+void KvCache::unpin(BlockId block) {
+    (void)asked_of(core_->process(), [&]() -> Result<> { return core_->unpin(block), Result<>(); });
 }
 Result<BlockInfo> KvCache::explain(BlockId block) const {
     return asked_of(core_->process(), [&] { return core_->explain(block); });

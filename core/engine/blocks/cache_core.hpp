@@ -5,7 +5,9 @@
 // a block's place inside an epoch (migration/epochs.hpp). Order of locks: this mutex, then a pool's.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "core/engine/blocks/block_table.hpp"
+#include "core/engine/blocks/heat.hpp"
 #include "core/engine/blocks/id_table.hpp"
 #include "core/engine/blocks/process.hpp"
 #include "core/engine/identity/identity.hpp"
@@ -62,9 +65,9 @@ public:
     bool writable(BlockId block, uint16_t tokens); // being filled, and nobody else's; then it has these tokens from now on
     void share(BlockId block);
     void release(BlockId block);
-    // The block is full: checksums, identity, the indexes. What the caller has afterwards: this block, or the same one of
-    // somebody else (the caller's is released then).
-    BlockId seal(Worker &worker, BlockId block, const Identity &identity);
+    // The block is full: checksums, identity, the indexes, its place after `parent` (no_block: the first). What the caller
+    // has afterwards: this block, or the same one of somebody else (the caller's is released then).
+    BlockId seal(Worker &worker, BlockId block, const Identity &identity, BlockId parent);
     Result<BlockId> copy_of(Worker &worker, BlockId block, uint16_t tokens); // a block of the caller's own, to be filled
 
     // Prefixes: prefix.cpp
@@ -92,13 +95,42 @@ public:
         const BlockPlace place = place_of(record.same_as == no_block ? record : table_[record.same_as]);
         return place.somewhere() ? place.tier() : Tier::cold;
     }
-    void touch(BlockId block) { table_[block].last_use.store(tick(), std::memory_order_relaxed); }
+    bool in_place(BlockId block) const { return pool(tier_of(block)) != nullptr && pool(tier_of(block))->info.cpu_access; }
+    // Who reads blocks says so, before (a block) and, now and then, of all that it read (heat_use.cpp). [any thread, no
+    // lock]
+    void touch(BlockId block) {
+        const BlockId same = table_[block].same_as, holder = same == no_block ? block : same;
+        if (heat_->fetched(holder)) heat_->reading(holder, tier_of(holder) == Tier::hbm);
+    }
+    template <class Entries>
+    void used(const Entries &entries, bool request) {
+        heat_->used(entries, request);
+    }
+    template <class Entries>
+    void comes_next(const Entries &entries) { // below HBM, and soon to be read
+        if (!looks_ahead_.load(std::memory_order_relaxed)) return;
+        std::array<uint32_t, 256> below;
+        size_t count = 0;
+        for (const auto &entry : entries) {
+            if (count == below.size()) break;
+            if (tier_of(entry.block) != Tier::hbm) below[count++] = entry.block;
+        }
+        if (count > 0 && heat_->hint(std::span(below).first(count))) transfers_->nudge();
+    }
+    // A request takes these blocks over, head first, a list for each lane; it ends with those.
+    void request_begins(std::span<const std::vector<BlockId>> lanes);
+    void request_ends(std::span<const BlockId> before, std::span<const BlockId> tails);
 
     // Moves: move.cpp, room.cpp, defragment.cpp
     Result<> migrate(BlockId block, Tier to, Clock::time_point deadline, observe::Reason why = observe::Reason::asked);
     Result<> set_budget(Tier tier, uint64_t bytes);
     Result<uint64_t> defragment(Tier tier, double most);
-    void balance(); // asks for moves down where HBM is too full
+    void balance(); // has the background thread decide, where there is something to
+    void decide();  // heat_moves.cpp: what moves next [the transfers' thread]
+    Result<> pin(BlockId block, std::chrono::milliseconds time);
+    void unpin(BlockId block);
+    void set_relevance(std::span<const placement::Relevance> blocks); // heat_query.cpp
+    bool query();                                                     // counts one: true when relevance is due
 
     // Sizes: sizes.cpp
     Result<> report_entropy(uint32_t layer, uint32_t group, double entropy);
@@ -140,18 +172,20 @@ private:
     };
 
     Result<> open(const CacheOptions &options);
+    Result<> begin_heat(const CacheOptions &options);
     // For hbf monitor: shown.cpp
     void show_from_now_on(const CacheOptions &options);
     void show(BlockId block, observe::Reason reason);
     void show_move(BlockId block, Tier from, Tier to, observe::Reason reason, const Result<> &outcome, bool copied,
                    uint64_t began_ns);
     void show_counts();
+    void show_heat();               // of the scheduler, and of some more blocks each time
+    void show_again(BlockId block); // where it is for the reason that it was
     void remember_dropped(const Identity &identity);
     Result<> check_places(const CacheOptions &options);
 
     std::unique_ptr<Worker> borrow();
     void give_back(std::unique_ptr<Worker> worker);
-    uint32_t tick() { return clock_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
     TierPool *pool(Tier tier) const { return pools_[static_cast<size_t>(tier)].get(); }
     TierPool *colder(Tier tier) const; // the next one that there is, nullptr: none
@@ -187,7 +221,21 @@ private:
     bool lower_is_right(Lock &lock, Worker &worker, BlockRecord &record, Clock::time_point deadline);
     void finish_move(BlockId block);
     Result<uint64_t> allocate(Tier tier, uint32_t granules, Clock::time_point deadline);
-    BlockId pick_victim(TierPool &pool, bool &lower_copy); // under the lock
+    using Tried = std::vector<BlockId>;                                        // and it did not go
+    BlockId pick_victim(TierPool &pool, bool &lower_copy, const Tried &tried); // under the lock
+    BlockId next_by_hand(TierPool &pool, bool &lower_copy, const Tried &tried, bool only_copies);
+    static constexpr size_t most_tried = 16;
+    bool may_leave(BlockId block, const TierPool &pool) const;
+    // What moves next, as far as there is room: heat_moves.cpp, under the lock.
+    struct Round;
+    void move_down_for_room(Round &round);
+    void move_up(Round &round, BlockId block, observe::Reason why);
+    void ask(Round &round, BlockId block, Tier to, bool load, observe::Reason why);
+    uint64_t hbm_limit() const; // granules
+    Tier below(BlockId block) const;
+    bool moved(const Transfers::Transfer &transfer);
+    void add_to_chain(BlockId block);
+    static constexpr size_t most_chain = 1 << 16;
     Result<> evict(BlockId block, TierPool &pool, Clock::time_point deadline);
     Result<bool> move_down(BlockId block, TierPool &pool, uint64_t from); // within its tier
     uint32_t longest_granules() const { return granules_of(block_bytes(256)); }
@@ -210,11 +258,14 @@ private:
     IdTable by_identity_, by_content_;
     std::vector<LaneSize> sizes_;
     uint32_t chunk_ = 32;
-    std::vector<size_t> dropped_;     // hashes of identities that left for want of room, the latest of each slot
-    uint64_t hands_[tier_count] = {}; // where the next look for victims begins
-    CacheStats counts_;               // the counters in it
-    std::atomic<uint32_t> clock_{0};
+    std::vector<size_t> dropped_;          // hashes of identities that left for want of room, the latest of each slot
+    uint64_t hands_[tier_count] = {};      // where the next look for victims begins
+    CacheStats counts_;                    // the counters in it
     std::atomic<uint64_t> index_bytes_{0}; // of keys, for selective attention
+    std::unique_ptr<Heat> heat_;           // what of it readers use takes no lock
+    std::atomic<bool> looks_ahead_{false};
+    std::deque<BlockId> chain_; // of requests that began: to be fetched ahead
+    BlockId shown_hand_ = 0;    // whose heat is shown next
 
     std::mutex workers_mutex_;
     std::vector<std::unique_ptr<Worker>> workers_; // with room for all that there are

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table that holds block numbers only: the key is in the block's record. Four bytes a slot, at most three quarters
-// full. Several blocks may have the same key.
+// A hash table that holds block numbers only: the key is in the block's record. Four bytes a slot, 80 to 90 % full once it
+// has grown: six of their bits are of the hash, so that few records are looked at on the way. Several blocks may have the
+// same key. Numbers are below 2^26.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +17,7 @@ public:
     // So that the next insert() cannot fail. bad_alloc, and then nothing has changed.
     template <class HashOf>
     void make_room(const HashOf &hash_of) {
-        if ((filled_ + 1) * 4 > slots_.size() * 3) grow(hash_of);
+        if ((filled_ + 1) * 10 > slots_.size() * 9) grow(hash_of);
     }
 
     // `hash_of(block)` for every block in the table must not change while it is there.
@@ -28,8 +30,11 @@ public:
 
     template <class HashOf>
     void erase(BlockId block, const HashOf &hash_of) {
-        for (size_t i = hash_of(block) & mask(); !slots_.empty() && slots_[i] != no_block; i = (i + 1) & mask()) {
-            if (slots_[i] != block) continue;
+        if (slots_.empty()) return;
+        const uint64_t hash = hash_of(block);
+        const uint32_t wanted = slot_of(block, hash);
+        for (size_t i = home(hash); slots_[i] != none; i = after(i)) {
+            if (slots_[i] != wanted) continue;
             slots_[i] = gone;
             --size_;
             return;
@@ -40,36 +45,41 @@ public:
     template <class IsIt>
     BlockId find(uint64_t hash, const IsIt &is_it) const {
         if (slots_.empty()) return no_block;
-        for (size_t i = hash & mask(); slots_[i] != no_block; i = (i + 1) & mask())
-            if (slots_[i] != gone && is_it(slots_[i])) return slots_[i];
+        const uint32_t tag = slot_of(0, hash);
+        for (size_t i = home(hash); slots_[i] != none; i = after(i))
+            if ((slots_[i] & ~id_bits) == tag && is_it(slots_[i] & id_bits)) return slots_[i] & id_bits;
         return no_block;
     }
 
     size_t size() const { return size_; }
-    uint64_t metadata_bytes() const { return slots_.size() * sizeof(BlockId); }
+    uint64_t metadata_bytes() const { return slots_.size() * sizeof(uint32_t); }
 
 private:
-    static constexpr BlockId gone = no_block - 1;
-    size_t mask() const { return slots_.size() - 1; }
+    static constexpr uint32_t id_bits = (1u << 26) - 1, none = UINT32_MAX, gone = none - 1;
+    // With one of 63 tags: none and gone have the other.
+    static uint32_t slot_of(BlockId block, uint64_t hash) { return static_cast<uint32_t>(hash % 63) << 26 | block; }
+    // Any number of slots: a power of two would leave half of them empty on the way to the next.
+    size_t home(uint64_t hash) const {
+        return static_cast<size_t>((hash * 0x9e3779b97f4a7c15u >> 32) * slots_.size() >> 32);
+    }
+    size_t after(size_t slot) const { return slot + 1 == slots_.size() ? 0 : slot + 1; }
 
     void place(BlockId block, uint64_t hash) {
-        size_t i = hash & mask();
-        while (slots_[i] != no_block && slots_[i] != gone) i = (i + 1) & mask();
-        filled_ += slots_[i] == no_block ? 1 : 0;
-        slots_[i] = block;
+        size_t i = home(hash);
+        while (slots_[i] != none && slots_[i] != gone) i = after(i);
+        filled_ += slots_[i] == none ? 1 : 0;
+        slots_[i] = slot_of(block, hash);
     }
     template <class HashOf>
     void grow(const HashOf &hash_of) { // or clears out what is gone
-        size_t slots = 64;
-        while (slots * 3 < (size_ + 1) * 4 * 3 / 2) slots *= 2;
-        std::vector<BlockId> old(slots, no_block);
+        std::vector<uint32_t> old(std::max<size_t>(64, size_ + size_ / 4 + 1), none);
         old.swap(slots_);
         filled_ = 0;
-        for (const BlockId block : old)
-            if (block < gone) place(block, hash_of(block));
+        for (const uint32_t slot : old)
+            if (slot < gone) place(slot & id_bits, hash_of(slot & id_bits));
     }
 
-    std::vector<BlockId> slots_;
+    std::vector<uint32_t> slots_;
     size_t size_ = 0, filled_ = 0;
 };
 

@@ -24,6 +24,9 @@ Result<BlockId> CacheCore::new_block(uint32_t lane, uint32_t first, uint32_t cap
     const BlockId block = table_.take();
     if (block == no_block)
         return fail(Code::exhausted, fmt::format("{} blocks are all that a cache may have", table_.size()));
+    Undo unknown([&] { table_.give_back(block); });
+    heat_->scheduler().reserve(block);
+    unknown.keep();
     unused.keep();
     BlockRecord &record = table_[block];
     record.references = 1;
@@ -91,7 +94,9 @@ void CacheCore::retire(BlockPlace place, uint32_t granules) {
 void CacheCore::drop_lower(BlockRecord &record) {
     const BlockPlace lower(record.lower);
     record.lower = BlockPlace().word();
-    if (lower.somewhere()) retire(lower, record.granules);
+    if (!lower.somewhere()) return;
+    heat_->removed(pool(lower.tier())->owner(lower.granule()), lower.tier());
+    retire(lower, record.granules);
 }
 
 void CacheCore::destroy(BlockId block) {
@@ -109,6 +114,7 @@ void CacheCore::destroy(BlockId block) {
         retire(place, record.granules);
         drop_lower(record);
     }
+    heat_->forget(block);
     table_.give_back(block);
     show(block, observe::Reason::none);
 }
@@ -170,13 +176,14 @@ bool CacheCore::same_bytes(Lock &lock, Worker &worker, BlockId one, BlockId othe
     return same;
 }
 
-BlockId CacheCore::seal(Worker &worker, BlockId block, const Identity &identity) {
+BlockId CacheCore::seal(Worker &worker, BlockId block, const Identity &identity, BlockId parent) {
     BlockRecord &record = table_[block];
     const trace::Span span("seal", copied_bytes(record));
     const Spot mine = spot(place_of(record));
     for (uint32_t i = 0; i < record.granules; ++i)
         mine.crc[i] = kernels::crc32c(mine.address + i * granule_size, granule_size);
     Lock lock(mutex_);
+    heat_->drain(table_); // what was used before it was filled is older
     record.identity = identity;
     ++counts_.sealed_blocks;
     if (const BlockId other = find_identity(identity); other != no_block && table_[other].capacity == record.capacity) {
@@ -188,6 +195,7 @@ BlockId CacheCore::seal(Worker &worker, BlockId block, const Identity &identity)
         }
         release_locked(other); // computed otherwise: both are kept, the first is found
         record.sealed = true;
+        heat_->placed(table_, block, parent, place_of(record).tier());
         show(block, observe::Reason::filled);
         return block;
     }
@@ -208,6 +216,7 @@ BlockId CacheCore::seal(Worker &worker, BlockId block, const Identity &identity)
         }
     }
     record.sealed = true;
+    if (record.same_as == no_block) heat_->placed(table_, block, parent, place_of(record).tier());
     // Somebody may have sealed the same one while the lock was open.
     if (find_identity(identity) == no_block) add_to_indexes(block);
     show(block, observe::Reason::filled);

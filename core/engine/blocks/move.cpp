@@ -51,10 +51,12 @@ void CacheCore::publish(BlockId block, BlockPlace at, bool keep_lower) {
     const BlockPlace old = place_of(record);
     record.place.store(BlockPlace(old.next_generation(), at.tier(), at.granule()).word());
     pool(at.tier())->set_owner(at.granule(), record.granules, block);
+    heat_->placed(table_, block, no_block, at.tier());
     if (keep_lower && at.tier() < old.tier()) {
         drop_lower(record);
         record.lower = old.word();
     } else {
+        if (old.tier() != at.tier()) heat_->removed(block, old.tier());
         retire(old, record.granules);
     }
     ++counts_.migrations;
@@ -131,6 +133,7 @@ Result<> CacheCore::transfer(Lock &lock, Worker &worker, BlockId block, TierPool
             record.lower = BlockPlace().word();
             const BlockPlace wrong = place_of(record);
             record.place.store(BlockPlace(wrong.next_generation(), lower.tier(), lower.granule()).word());
+            heat_->removed(block, wrong.tier());
             retire(wrong, record.granules);
         }
     }

@@ -53,6 +53,7 @@ Result<std::shared_ptr<CacheCore>> CacheCore::make(const CacheOptions &options) 
     if (auto fine = check_model(options.model, core->shape(largest_block)); !fine) return tl::unexpected(fine.error());
     if (options.deadline.count() <= 0) return fail(Code::invalid, "deadline: it must be longer than 0 ms");
     if (auto fine = core->check_places(options); !fine) return tl::unexpected(fine.error());
+    if (auto fine = core->begin_heat(options); !fine) return tl::unexpected(fine.error());
     if (options.show) core->show_from_now_on(options);
     if (auto fine = core->open(options); !fine) return tl::unexpected(fine.error());
     return core;
@@ -105,12 +106,10 @@ Result<> CacheCore::open(const CacheOptions &options) {
     chunk_ = settings_.kv.chunk_size;
     sizes_.resize(lanes());
     for (LaneSize &size : sizes_) size.now = block_size(chunk_, settings_.kv.chunk_align, 0, 0);
-    transfers_ = std::make_unique<Transfers>(
-        [this](const Transfers::Transfer &transfer) {
-            const auto why = transfer.load ? observe::Reason::asked : observe::Reason::room;
-            return guarded([&] { return migrate(transfer.block, transfer.to, transfer.deadline, why); }).has_value();
-        },
-        64);
+    transfers_ = std::make_unique<Transfers>([this](const Transfers::Transfer &transfer) { return moved(transfer); }, 64,
+                                             [this] { // without memory: the next time
+                                                 (void)guarded([&]() -> Result<> { return decide(), Result<>(); });
+                                             });
     if (background_) transfers_->start();
     return {};
 }

@@ -9,7 +9,6 @@ BlockId CacheCore::find(const Identity &identity) {
     const BlockId block = find_identity(identity);
     if (block == no_block) return no_block;
     ++table_[block].references;
-    touch(block);
     return block;
 }
 

@@ -8,6 +8,8 @@ namespace hbf::kv {
 
 Result<BlockInfo> CacheCore::explain(BlockId block) const {
     const std::lock_guard lock(mutex_);
+    heat_->expire();
+    heat_->drain(table_);
     const BlockRecord *const record = table_.find(block);
     if (record == nullptr) return fail(Code::invalid, fmt::format("there is no block {}", block));
     const BlockRecord &holder = record->same_as == no_block ? *record : table_[record->same_as];
@@ -27,14 +29,30 @@ Result<BlockInfo> CacheCore::explain(BlockId block) const {
     info.lost = holder.lost.load();
     info.bytes = copied_bytes(holder);
     info.generation = place.generation();
-    info.last_use = record->last_use.load(std::memory_order_relaxed);
+    const BlockId with_bytes = record->same_as == no_block ? block : record->same_as;
+    const placement::Scheduler &scheduler = heat_->scheduler();
+    const auto decision = scheduler.decide(with_bytes);
+    const auto facts = scheduler.facts(with_bytes);
+    info.score = decision.score;
+    info.target = decision.to;
+    info.uses = facts.uses;
+    info.relevance = facts.relevance / 255.0;
+    info.pinned = facts.pinned;
+    info.placement = scheduler.explain(with_bytes);
     return info;
 }
 
 CacheStats CacheCore::stats() const {
     const std::lock_guard lock(mutex_);
+    heat_->expire();
+    heat_->drain(table_);
     CacheStats stats = counts_;
     stats.shown = page_ != nullptr;
+    stats.prefetched_useful = heat_->ahead().bytes().useful;
+    stats.prefetched_wasted = heat_->ahead().bytes().wasted;
+    stats.prefetched_late = heat_->ahead().bytes().late;
+    stats.accesses_dropped = heat_->dropped();
+    stats.pinned = heat_->scheduler().pinned();
     stats.blocks = table_.size();
     uint64_t pools = 0;
     for (uint32_t i = 0; i < tier_count; ++i) {
@@ -59,7 +77,7 @@ CacheStats CacheCore::stats() const {
     stats.expired_transfers += background.expired;
     stats.cancelled_transfers += background.cancelled;
     stats.metadata_bytes = table_.metadata_bytes() + by_identity_.metadata_bytes() + by_content_.metadata_bytes() + pools +
-                           sizes_.size() * (sizeof(LaneSize) + sizeof(Identity));
+                           sizes_.size() * (sizeof(LaneSize) + sizeof(Identity)) + heat_->metadata_bytes();
     stats.index_bytes = index_bytes_.load(std::memory_order_relaxed);
     stats.metadata_per_block = stats.blocks == 0 ? 0 : stats.metadata_bytes / stats.blocks;
     return stats;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room in a tier, and who makes it: copies that are kept twice first, then the blocks used longest ago, down to the next
-// tier or, where nobody holds them, away.
+// Room in a tier, and who makes it: copies that are kept twice first, then the coldest blocks, down to the next tier or,
+// where nobody holds them, away.
+#include <algorithm>
 #include <thread>
 
 #include <fmt/format.h>
@@ -18,22 +19,22 @@ TierPool *CacheCore::colder(Tier tier) const {
 
 Result<uint64_t> CacheCore::allocate(Tier tier, uint32_t granules, Clock::time_point deadline) {
     TierPool &from = *pool(tier);
-    for (uint32_t failures = 0;;) {
+    for (Tried tried;;) {
         from.collect(epochs_);
         auto run = from.allocate(granules);
         if (run || run.error().code != Code::exhausted) return run;
         BlockId victim = no_block;
-        if (failures < 16) {
+        if (tried.size() < most_tried) {
             bool lower_copy = false;
             const std::lock_guard lock(mutex_);
-            victim = pick_victim(from, lower_copy);
+            victim = pick_victim(from, lower_copy, tried);
             if (lower_copy) {
                 drop_lower(table_[victim]);
                 continue;
             }
         }
         if (victim != no_block) {
-            if (auto gone = evict(victim, from, deadline); !gone) ++failures;
+            if (auto gone = evict(victim, from, deadline); !gone) tried.push_back(victim);
             continue;
         }
         if (from.waiting() > 0 && Clock::now() < deadline) { // readers are about to go on
@@ -47,10 +48,22 @@ Result<uint64_t> CacheCore::allocate(Tier tier, uint32_t granules, Clock::time_p
     }
 }
 
-// Goes round like the hand of a clock, and takes of the next few blocks the one used longest ago.
-BlockId CacheCore::pick_victim(TierPool &from, bool &lower_copy) {
+// The coldest that may go. Where heat knows none (all that are cold are being moved, or lost), the next that the hand finds.
+BlockId CacheCore::pick_victim(TierPool &from, bool &lower_copy, const Tried &tried) {
+    heat_->drain(table_);
+    if (from.tier != Tier::hbm) {
+        if (const BlockId twice = next_by_hand(from, lower_copy, tried, true); twice != no_block) return twice;
+    }
+    const BlockId coldest = heat_->scheduler().coldest(from.tier, [&](BlockId id) {
+        return may_leave(id, from) && std::find(tried.begin(), tried.end(), id) == tried.end();
+    });
+    return coldest != no_block ? coldest : next_by_hand(from, lower_copy, tried, false);
+}
+
+// Goes round like the hand of a clock: a copy that is kept twice, else (unless only such are wanted) of the next few blocks
+// the coldest.
+BlockId CacheCore::next_by_hand(TierPool &from, bool &lower_copy, const Tried &tried, bool only_copies) {
     constexpr uint32_t looked_at = 32;
-    const bool can_go_down = colder(from.tier) != nullptr;
     const auto slabs = from.slabs();
     const uint64_t each = from.slab_granules(), all = slabs.size() * each;
     uint64_t &hand = hands_[static_cast<size_t>(from.tier)];
@@ -72,44 +85,36 @@ BlockId CacheCore::pick_victim(TierPool &from, bool &lower_copy) {
             lower_copy = true;
             return block;
         }
-        if (!record.sealed || (!can_go_down && record.references != 0)) continue;
         ++seen;
-        // Of a sequence's blocks all were used at once: the last goes first.
-        const auto rank = [&](const BlockRecord &one) { return std::pair(one.last_use.load(), ~one.first); };
-        if (best == no_block || rank(record) < rank(table_[best])) best = block;
+        if (only_copies || !may_leave(block, from) || std::find(tried.begin(), tried.end(), block) != tried.end()) continue;
+        const auto rank = [&](BlockId one) { return std::pair(heat_->scheduler().heat(one), ~table_[one].first); };
+        if (best == no_block || rank(block) < rank(best)) best = block;
     }
-    if (best != no_block && all > 0) hand = (hand + looked_at) % all;
+    if (all > 0) hand = (hand + looked_at) % all;
     return best;
 }
 
 Result<> CacheCore::evict(BlockId block, TierPool &from, Clock::time_point deadline) {
     Result<> moved = fail(Code::unsupported, "there is no colder tier");
-    if (TierPool *const to = colder(from.tier); to != nullptr)
-        moved = migrate(block, to->tier, deadline, observe::Reason::room);
+    if (colder(from.tier) != nullptr) {
+        Tier to = Tier::cold;
+        {
+            const std::lock_guard lock(mutex_);
+            if (table_.find(block) == nullptr) return {};
+            to = below(block);
+        }
+        moved = migrate(block, to, deadline, observe::Reason::room);
+    }
     if (moved) return moved;
     const std::lock_guard lock(mutex_);
     BlockRecord *const record = table_.find(block);
     if (record == nullptr) return {};
     if (record->references != 0 || record->moving || !record->sealed) return moved;
     remember_dropped(record->identity);
+    heat_->remember(block, record->identity);
     ++counts_.dropped_blocks;
     destroy(block);
     return {};
-}
-
-void CacheCore::balance() {
-    TierPool &hot = *pool(Tier::hbm);
-    TierPool *const to = colder(Tier::hbm);
-    if (!background_ || to == nullptr || transfers_->waiting() > 0) return;
-    const auto limit = static_cast<uint64_t>(static_cast<double>(hot.budget()) * settings_.kv.swap_threshold);
-    if (hot.used() <= limit) return;
-    BlockId victim = no_block;
-    {
-        bool lower_copy = false;
-        const std::lock_guard lock(mutex_);
-        victim = pick_victim(hot, lower_copy);
-    }
-    if (victim != no_block) (void)transfers_->add(victim, to->tier, false, deadline());
 }
 
 Result<> CacheCore::set_budget(Tier tier, uint64_t bytes) {
@@ -128,20 +133,20 @@ Result<> CacheCore::set_budget(Tier tier, uint64_t bytes) {
     mine.set_budget(bytes);
     Undo as_before([&] { mine.set_budget(before); });
     const auto until = deadline();
-    for (uint32_t failures = 0; mine.used() > mine.budget();) {
+    for (Tried tried; mine.used() > mine.budget();) {
         mine.collect(epochs_);
         BlockId victim = no_block;
         {
             bool lower_copy = false;
             const std::lock_guard lock(mutex_);
-            victim = failures < 16 ? pick_victim(mine, lower_copy) : no_block;
+            victim = tried.size() < most_tried ? pick_victim(mine, lower_copy, tried) : no_block;
             if (lower_copy) {
                 drop_lower(table_[victim]);
                 continue;
             }
         }
         if (victim != no_block) {
-            failures += evict(victim, mine, until) ? 0 : 1;
+            if (!evict(victim, mine, until)) tried.push_back(victim);
         } else if (mine.waiting() == 0 || Clock::now() >= until) {
             if (mine.used() <= mine.budget()) break;
             const uint64_t used = mine.used() * granule_size;
@@ -155,6 +160,7 @@ Result<> CacheCore::set_budget(Tier tier, uint64_t bytes) {
     as_before.keep();
     const std::lock_guard lock(mutex_); // who looks for victims sees no slab go
     mine.trim();
+    heat_->scheduler().set_room(tier, tier == Tier::hbm ? hbm_limit() : mine.budget());
     return {};
 }
 

@@ -13,6 +13,8 @@ namespace hbf::kv {
 SequenceCore::SequenceCore(std::shared_ptr<CacheCore> cache, std::string_view tenant)
     : cache_(std::move(cache)), tenant_(tenant), identities_(cache_->identities(tenant)), lanes_(cache_->lanes()),
       put_(cache_->model().layers, false) {
+    adopted_.reserve(lanes_.size());
+    tails_.reserve(lanes_.size()); // its end allocates nothing
     cache_->count_sequence(1);
 }
 
@@ -21,6 +23,7 @@ SequenceCore::~SequenceCore() {
         (void)attending_.release();
         return;
     }
+    end_request();
     for (Lane &lane : lanes_) cut(lane, 0);
     cache_->count_sequence(-1);
 }
@@ -148,8 +151,8 @@ void SequenceCore::seal_last(Worker &worker, uint32_t number) {
     const size_t before = lane.entries.size() - 1;
     const Identity parent = before == 0 ? cache_->root(number) : cache_->record(lane.entries[before - 1].block).identity;
     const auto tokens = std::span(tokens_).subspan(last.first, cache_->record(last.block).capacity);
-    last.block = cache_->seal(worker, last.block, identities_.of(parent, tokens));
-    cache_->touch(last.block);
+    last.block = cache_->seal(worker, last.block, identities_.of(parent, tokens),
+                              before == 0 ? no_block : lane.entries[before - 1].block);
 }
 
 uint64_t SequenceCore::adopt_lane(uint32_t number, std::span<const uint32_t> prompt, uint64_t most, Identity &missing) {
@@ -197,6 +200,7 @@ Result<> SequenceCore::adopt(std::span<const uint32_t> prompt) {
     tokens_.assign(prompt.begin(), prompt.begin() + static_cast<ptrdiff_t>(most));
     committed_ = reused_ = most;
     cache_->count_reused(blocks);
+    begin_request();
     auto miss = observe::Counter::count;
     if (ends_at)
         miss = cache_->why_missing(ends_at);

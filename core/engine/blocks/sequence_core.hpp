@@ -28,6 +28,8 @@ public:
     Result<std::unique_ptr<SequenceCore>> fork() const;
     Result<> truncate(uint64_t tokens);
     Result<uint64_t> move_to(Tier tier);
+    Result<uint64_t> pin(std::chrono::milliseconds time); // heat_sequence.cpp
+    Result<> set_query_vector(std::span<const float> query);
 
     uint64_t process() const { return cache_->process(); }
     uint64_t tokens() const { return committed_; }
@@ -42,6 +44,7 @@ private:
     struct Lane {
         std::vector<Entry> entries; // the last may be used in part
         uint64_t tokens = 0;
+        uint32_t reads = 0; // of attend() and read()
     };
     // What of a lane lies in one block.
     struct Piece {
@@ -53,6 +56,14 @@ private:
         return std::span(lanes_).subspan(size_t{layer} * cache_->model().head_groups, cache_->model().head_groups);
     }
     Piece piece(const Lane &lane, size_t entry) const;
+    // Heat: heat_sequence.cpp
+    void begin_request();
+    void end_request();
+    void lane_is_read(uint32_t number, bool next_too);                // next_too: and the next lane after it, all of it
+    void ask_relevance(uint32_t layer, std::span<const float> query); // of attend, where nobody said what is asked
+    void find_relevant(std::span<const float> query);
+    double nearness(const std::byte *bytes, const kernels::device::kv_shape &shape, uint32_t tokens,
+                    std::span<const float> query) const;
     Result<> check_layer(uint32_t layer) const;
     Result<> verify_layer(uint32_t layer); // where the cache verifies what is read
     uint64_t adopt_lane(uint32_t lane, std::span<const uint32_t> prompt, uint64_t most, Identity &missing);
@@ -75,7 +86,9 @@ private:
     std::vector<std::byte> rows_;          // one group's rows, where a layer has several
     std::unique_ptr<Attending> attending_; // once it was attended
     Attending::Pieces pieces_, next_pieces_;
-    std::vector<float> query_, output_; // one group's heads, of several tokens
+    std::vector<float> query_, output_;    // one group's heads, of several tokens
+    std::vector<BlockId> adopted_, tails_; // the last blocks that were taken over, and that there are, a lane each
+    bool query_given_ = false;             // by set_query_vector()
 };
 
 } // namespace hbf::kv

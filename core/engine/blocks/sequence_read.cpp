@@ -40,6 +40,7 @@ Result<> SequenceCore::read(uint32_t layer, uint64_t first, uint64_t count, std:
     const CacheCore::Lease worker(*cache_);
     uint64_t offset = 0; // of the group in a row
     for (const Lane &lane : lanes_of(layer)) {
+        lane_is_read(static_cast<uint32_t>(&lane - lanes_.data()), false);
         for (size_t i = 0; i < lane.entries.size(); ++i) {
             const Piece piece = this->piece(lane, i);
             const uint64_t begin = std::max<uint64_t>(first, lane.entries[i].first),

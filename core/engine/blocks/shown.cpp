@@ -12,7 +12,7 @@ using observe::Counter;
 void CacheCore::show_from_now_on(const CacheOptions &options) {
     observe::Page::Options page;
     page.name = options.name;
-    page.policy = "least recently used";
+    page.policy = options.policy;
     const std::optional<Place> *const places[] = {&options.hbm, &options.hbf, &options.cold};
     uint64_t granules = 0;
     for (uint32_t i = 0; i < tier_count; ++i) {
@@ -49,9 +49,24 @@ void CacheCore::show(BlockId block, observe::Reason reason) {
                                (record.references > 1 ? observe::block_shared : 0) |
                                (record.sealed ? 0 : observe::block_filling);
         value.set_reason(flags, reason);
+        if (heat_->scored() && record.sealed) heat_->describe(record.same_as == no_block ? block : record.same_as, value);
     }
     page_->block(block, value);
     show_counts();
+}
+
+void CacheCore::show_again(BlockId block) {
+    if (page_) show(block, page_->value(block).reason());
+}
+
+// Heat changes without anything being moved: a few blocks are shown anew each time.
+void CacheCore::show_heat() {
+    if (!page_) return;
+    if (heat_->scored()) heat_->describe(page_->scheduler());
+    for (uint32_t i = 0; i < 64 && i < table_.end(); ++i) {
+        if (++shown_hand_ >= table_.end()) shown_hand_ = 0;
+        if (table_.find(shown_hand_) != nullptr) show_again(shown_hand_);
+    }
 }
 
 void CacheCore::show_move(BlockId block, Tier from, Tier to, observe::Reason reason, const Result<> &outcome, bool copied,
@@ -124,6 +139,9 @@ void CacheCore::show_counts() {
         {Counter::cancelled_moves, counts_.cancelled_transfers},
         {Counter::corrupt_granules, counts_.damaged},
         {Counter::recovered_blocks, counts_.recovered},
+        {Counter::prefetched_useful_bytes, heat_->ahead().bytes().useful},
+        {Counter::prefetched_wasted_bytes, heat_->ahead().bytes().wasted},
+        {Counter::prefetched_late_bytes, heat_->ahead().bytes().late},
     };
     for (const auto &[counter, value] : values) page_->set(counter, value);
     page_->scheduler().sequences.store(counts_.sequences, std::memory_order_relaxed);

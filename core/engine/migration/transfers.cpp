@@ -10,9 +10,11 @@ void Transfers::start() {
         for (;;) {
             {
                 std::unique_lock lock(mutex_);
-                changed_.wait(lock, [this] { return stopping_ || !loads_.empty() || !stores_.empty(); });
+                changed_.wait(lock, [this] { return stopping_ || woken_.load() || !loads_.empty() || !stores_.empty(); });
                 if (stopping_) return;
+                woken_.store(false);
             }
+            if (decide_) decide_();
             (void)run_one();
         }
     });
@@ -30,15 +32,27 @@ void Transfers::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
-uint64_t Transfers::add(BlockId block, Tier to, bool load, Clock::time_point deadline) {
+uint64_t Transfers::add(BlockId block, Tier to, bool load, Clock::time_point deadline, uint8_t why) {
     std::lock_guard lock(mutex_);
     if (stopping_ || loads_.size() + stores_.size() >= most_) {
         ++counts_.refused;
         return 0;
     }
-    (load ? loads_ : stores_).push_back({block, to, load, deadline, ++last_ticket_});
+    (load ? loads_ : stores_).push_back({block, to, load, why, deadline, ++last_ticket_});
     changed_.notify_all();
     return last_ticket_;
+}
+
+void Transfers::wake() {
+    {
+        const std::lock_guard lock(mutex_);
+        woken_.store(true);
+    }
+    changed_.notify_all();
+}
+
+void Transfers::nudge() noexcept {
+    if (!woken_.exchange(true)) changed_.notify_all();
 }
 
 bool Transfers::cancel(uint64_t ticket) {

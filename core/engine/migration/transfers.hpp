@@ -22,6 +22,7 @@ public:
         BlockId block = no_block;
         Tier to = Tier::hbm;
         bool load = false; // somebody waits for it
+        uint8_t why = 0;   // the caller's
         Clock::time_point deadline;
         uint64_t ticket = 0;
     };
@@ -31,7 +32,9 @@ public:
     // True: it was done. Throws nothing.
     using Work = std::function<bool(const Transfer &)>;
 
-    Transfers(Work work, size_t most_waiting) : work_(std::move(work)), most_(most_waiting) {}
+    // `decide`: called by the thread before each transfer, and when it is woken: the place to add() what comes next.
+    Transfers(Work work, size_t most_waiting, std::function<void()> decide = {})
+        : work_(std::move(work)), most_(most_waiting), decide_(std::move(decide)) {}
     ~Transfers() { stop(); }
     Transfers(const Transfers &) = delete;
     Transfers &operator=(const Transfers &) = delete;
@@ -40,7 +43,10 @@ public:
     void stop();  // what has begun is finished, what has not is cancelled [not from the work]
 
     // A ticket, 0 if as many wait as may.
-    uint64_t add(BlockId block, Tier to, bool load, Clock::time_point deadline);
+    uint64_t add(BlockId block, Tier to, bool load, Clock::time_point deadline, uint8_t why = 0);
+    // Has the thread decide. [any thread] nudge() takes no lock, and may be lost where the thread is just falling asleep.
+    void wake();
+    void nudge() noexcept;
     // True: it will not be done. False: it was done, or is being done.
     bool cancel(uint64_t ticket);
     bool run_one();   // in this thread; false if none waits
@@ -53,6 +59,8 @@ private:
 
     const Work work_;
     const size_t most_;
+    const std::function<void()> decide_;
+    std::atomic<bool> woken_{false};
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Transfer> loads_, stores_;

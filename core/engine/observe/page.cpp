@@ -101,6 +101,10 @@ void Page::block(BlockId id, const BlockValue &value) noexcept {
         continue;
 }
 
+BlockValue Page::value(BlockId id) noexcept {
+    return id < header_->block_room ? load(blocks()[id]).value_or(BlockValue{}) : BlockValue{};
+}
+
 void Page::event(const EventValue &value) noexcept {
     const uint64_t number = header_->event_count.load(std::memory_order_relaxed);
     store(header_->events[number % event_room], value);

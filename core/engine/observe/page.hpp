@@ -42,6 +42,7 @@ public:
     void set(Counter counter, uint64_t value) noexcept {
         header_->counters[static_cast<size_t>(counter)].store(value, std::memory_order_relaxed);
     }
+    BlockValue value(BlockId id) noexcept; // as it was shown last, by its one writer
     void event(const EventValue &value) noexcept;
     void tier(kv::Tier tier, uint64_t used, uint64_t unusable, uint64_t blocks, uint64_t pinned) noexcept;
     void used(kv::Tier tier, uint64_t bytes) noexcept;

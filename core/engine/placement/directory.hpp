@@ -26,6 +26,7 @@ public:
     bool insert(uint64_t fingerprint, BlockId id); // not there yet; false if `most` are
     void erase(uint64_t fingerprint);              // no matter whether it is there
     size_t size() const { return size_; }
+    size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
 private:
     struct Slot {

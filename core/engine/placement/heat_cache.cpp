@@ -4,28 +4,13 @@
 #include <algorithm>
 
 namespace hbf::kv::placement {
-namespace {
-
-// Below 16 requests nothing differs from "the latest"; what is remembered longer than 1024 was better nowhere.
-std::vector<Candidate> candidates(bool lower) {
-    std::vector<Candidate> all;
-    for (const double half_life : {16.0, 64.0, 256.0, 512.0, 1024.0}) all.push_back({half_life, false});
-    if (lower) {
-        for (size_t i = 0; i < 5; ++i) all.push_back({all[i].half_life, true});
-    }
-    return all;
-}
-constexpr size_t first_candidate = 3;
-
-} // namespace
-
 HeatCache::HeatCache(size_t capacity, size_t blocks, const HeatOptions &options)
     : Policy(capacity), records_(blocks), key_of_{&records_, options.boost_octaves}, queue_({&records_}, key_of_),
       ghosts_({&records_}, key_of_), ghost_limit_(static_cast<size_t>(options.ghosts * static_cast<double>(capacity))) {
     if (options.alpha > 0) {
         half_life_ = half_life_of(options.alpha);
     } else {
-        tuner_ = std::make_unique<Tuner>(candidates(options.lower), first_candidate, capacity,
+        tuner_ = std::make_unique<Tuner>(standard_candidates(options.lower), standard_candidate, capacity,
                                          std::min(blocks, capacity + ghost_limit_));
         half_life_ = tuner_->best().half_life;
     }

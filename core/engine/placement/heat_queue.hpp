@@ -20,7 +20,11 @@ namespace hbf::kv::placement {
 // `KeyOf` gives what a block counts for: its key and what is added to it.
 template <class LinkOf, class KeyOf>
 class HeatQueue {
+    static constexpr int64_t buckets = 4096;
+
 public:
+    static constexpr size_t fixed_bytes = buckets * sizeof(Link); // of its own, however many stand in it
+
     HeatQueue(LinkOf link_of, KeyOf key_of) : links_(link_of, buckets), key_of_(key_of) {}
 
     // Keys are around `now`; it never goes back.
@@ -59,7 +63,7 @@ public:
 
 private:
     static constexpr int width_bits = key_bits - 4;
-    static constexpr int64_t buckets = 4096, below = 224 * 16; // 32 octaves above the present
+    static constexpr int64_t below = 224 * 16; // 32 octaves above the present
     struct Found {
         int64_t place;
         uint32_t list;

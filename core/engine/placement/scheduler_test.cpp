@@ -13,8 +13,8 @@ using testing::HasSubstr;
 
 SchedulerConfig small() {
     SchedulerConfig config;
-    config.hbm_blocks = 4;
-    config.hbf_blocks = 8;
+    config.hbm_room = 4;
+    config.hbf_room = 8;
     config.most_blocks = 100;
     config.alpha = 0.99;
     return config;
@@ -29,11 +29,11 @@ void use(Scheduler &scheduler, std::vector<BlockId> ids) {
 // Used, and placed in `tier`, making room as the engine does.
 void bring(Scheduler &scheduler, BlockId id, Tier tier, BlockId parent = no_block) {
     use(scheduler, {id});
-    while (scheduler.level(tier).size() >= scheduler.level(tier).capacity()) {
+    while (scheduler.full(tier)) {
         const auto out = scheduler.victim(tier);
         ASSERT_TRUE(out) << out.error();
     }
-    ASSERT_TRUE(scheduler.placed(id, parent, tier));
+    scheduler.placed(id, parent, tier);
 }
 
 TEST(Bands, EveryTierAndBand) {
@@ -113,9 +113,10 @@ TEST(Scheduler, RefusesWhatWouldDeadlockAndSaysWhy) {
     EXPECT_THAT(refused([](auto &c) { c.pressure.full_until = 0.9; }), HasSubstr("would never be left"));
     EXPECT_THAT(refused([](auto &c) { c.alpha = 1; }), HasSubstr("nothing would ever cool down"));
     EXPECT_THAT(refused([](auto &c) { c.alpha = -0.5; }), HasSubstr("ahas_alpha = -0.5"));
-    EXPECT_THAT(refused([](auto &c) { c.hbm_blocks = 0; }), HasSubstr("no room in HBM"));
-    EXPECT_THAT(refused([](auto &c) { c.hbf_blocks = 0; }), HasSubstr("no room in HBF"));
-    EXPECT_THAT(refused([](auto &c) { c.most_blocks = 11; }), HasSubstr("only 11 may be known"));
+    EXPECT_THAT(refused([](auto &c) { c.hbm_room = 0; }), HasSubstr("no room in HBM"));
+    EXPECT_THAT(refused([](auto &c) { c.hbf_room = 0; }), HasSubstr("no room in HBF"));
+    EXPECT_EQ(refused([](auto &c) { c.hbf_room = 0, c.hbf_tier = false; }), "accepted");
+    EXPECT_THAT(refused([](auto &c) { c.of_request = 0; }), HasSubstr("above 0"));
     EXPECT_THAT(refused([](auto &c) { c.most_pinned = 1; }), HasSubstr("nothing could move"));
     EXPECT_THAT(refused([](auto &c) { c.relevance_queries = 0; }), HasSubstr("every 0 queries"));
 }
@@ -153,7 +154,9 @@ TEST(Scheduler, AVictimWithACopyBelowIsNotWritten) {
     bring(scheduler, 1, Tier::hbf);
     bring(scheduler, 1, Tier::hbm);
     EXPECT_TRUE(scheduler.has(1, Tier::hbf)) << "the copy stays";
+    use(scheduler, {2, 3});
     bring(scheduler, 2, Tier::hbm);
+    use(scheduler, {2});
     ASSERT_EQ(scheduler.victim(Tier::hbm), 1u);
     EXPECT_EQ(scheduler.write_to(1, Tier::hbm), std::nullopt);
     EXPECT_EQ(scheduler.tier(1), Tier::hbf);
@@ -161,34 +164,97 @@ TEST(Scheduler, AVictimWithACopyBelowIsNotWritten) {
     ASSERT_EQ(scheduler.victim(Tier::hbm), 2u);
     EXPECT_EQ(scheduler.write_to(2, Tier::hbm), Tier::hbf);
     EXPECT_EQ(scheduler.write_to(1, Tier::hbf), Tier::cold);
-    ASSERT_TRUE(scheduler.placed(1, no_block, Tier::cold));
+    scheduler.placed(1, no_block, Tier::cold);
     EXPECT_EQ(scheduler.write_to(1, Tier::hbf), std::nullopt);
 }
 
 TEST(Scheduler, NoParentGoesBeforeItsChildren) {
     Scheduler scheduler(small());
     use(scheduler, {0, 1, 2});
-    ASSERT_TRUE(scheduler.placed(0, no_block, Tier::hbm));
-    ASSERT_TRUE(scheduler.placed(1, 0, Tier::hbm));
-    ASSERT_TRUE(scheduler.placed(2, 1, Tier::hbm));
+    for (const BlockId id : {0u, 1u, 2u}) scheduler.placed(id, id > 0 ? id - 1 : no_block, Tier::hbm);
     use(scheduler, {50});
     scheduler.set_cost(2, 1e6);
     for (const BlockId id : {2u, 1u, 0u}) EXPECT_EQ(scheduler.victim(Tier::hbm), id);
     EXPECT_FALSE(scheduler.victim(Tier::hbm));
 }
 
-TEST(Scheduler, AFullTierIsSaidNotWaitedFor) {
+TEST(Scheduler, AParentInHbfWaitsForItsChildrenInBothTiers) {
     Scheduler scheduler(small());
+    bring(scheduler, 0, Tier::hbf);
+    bring(scheduler, 1, Tier::hbf, 0);
+    bring(scheduler, 1, Tier::hbm); // still after 0
+    bring(scheduler, 2, Tier::hbf, 0);
+    EXPECT_FALSE(scheduler.may_come_up(2)) << "before what it comes after";
+    ASSERT_EQ(scheduler.victim(Tier::hbf), 2u);
+    EXPECT_FALSE(scheduler.victim(Tier::hbf)) << "1 has a hotter copy, and 0 comes before it";
+    ASSERT_EQ(scheduler.victim(Tier::hbm), 1u);
+    ASSERT_EQ(scheduler.victim(Tier::hbf), 1u);
+    ASSERT_EQ(scheduler.victim(Tier::hbf), 0u);
+    EXPECT_EQ(scheduler.size(Tier::hbf) + scheduler.size(Tier::hbm), 0u);
+}
+
+TEST(Scheduler, ATierIsFullByWhatItsBlocksWeigh) {
+    Scheduler scheduler(small());
+    scheduler.placed(1, no_block, Tier::hbm, 3);
+    EXPECT_FALSE(scheduler.full(Tier::hbm));
+    EXPECT_TRUE(scheduler.full(Tier::hbm, 2));
+    scheduler.placed(2, no_block, Tier::hbm, 2); // who has the room decides: the tier's pool
+    EXPECT_EQ(scheduler.size(Tier::hbm), 5u);
+    scheduler.removed(1, Tier::hbm);
+    EXPECT_EQ(scheduler.size(Tier::hbm), 2u);
+    scheduler.set_room(Tier::hbm, 2);
+    EXPECT_TRUE(scheduler.full(Tier::hbm));
+    ASSERT_FALSE(scheduler.pin(2, 1)) << "half of the tier at most";
+    scheduler.forget(2);
+    EXPECT_EQ(scheduler.size(Tier::hbm), 0u);
+    EXPECT_FALSE(scheduler.pin(2, 1)) << "in no tier";
+}
+
+TEST(Scheduler, WhatMayNotGoIsPassedOverAndStays) {
+    auto config = small();
+    config.alpha = 0.5; // each request is an octave apart
+    Scheduler scheduler(config);
     for (BlockId id = 0; id < 4; ++id) bring(scheduler, id, Tier::hbm);
-    const auto placed = scheduler.placed(5, no_block, Tier::hbm);
-    ASSERT_FALSE(placed);
-    EXPECT_THAT(placed.error(), HasSubstr("hbm is full with 4 blocks"));
-    use(scheduler, {0, 1, 2, 3});
-    const auto victim = scheduler.victim(Tier::hbm);
-    ASSERT_FALSE(victim);
-    EXPECT_THAT(victim.error(), HasSubstr("in use by the latest request"));
-    use(scheduler, {9});
-    EXPECT_TRUE(scheduler.victim(Tier::hbm)) << "and they are not lost";
+    const auto even = [](BlockId id) { return id % 2 == 0 && id > 0; };
+    EXPECT_EQ(scheduler.coldest(Tier::hbm, even), 2u);
+    EXPECT_EQ(scheduler.coldest(Tier::hbm, [](BlockId) { return false; }), no_block);
+    EXPECT_EQ(scheduler.coldest(Tier::hbf, even), no_block);
+    for (BlockId id = 0; id < 4; ++id) EXPECT_EQ(scheduler.victim(Tier::hbm), id);
+    const auto none = scheduler.victim(Tier::hbm);
+    ASSERT_FALSE(none);
+    EXPECT_THAT(none.error(), HasSubstr("none of its blocks"));
+}
+
+TEST(Scheduler, CopiesThatAreKeptTwiceAreFound) {
+    Scheduler scheduler(small());
+    bring(scheduler, 7, Tier::hbf);
+    EXPECT_EQ(scheduler.spare(Tier::hbf), no_block);
+    bring(scheduler, 7, Tier::hbm);
+    BlockId found = no_block;
+    for (int i = 0; i < 20 && found == no_block; ++i) found = scheduler.spare(Tier::hbf);
+    EXPECT_EQ(found, 7u);
+}
+
+TEST(Scheduler, WhatIsRememberedOfABlockWarmsTheOneInItsPlace) {
+    Scheduler scheduler(small());
+    for (int i = 0; i < 5; ++i) bring(scheduler, 1, Tier::hbm);
+    bring(scheduler, 2, Tier::hbm);
+    const auto memory = scheduler.memory(1);
+    scheduler.forget(1);
+    scheduler.placed(9, no_block, Tier::hbm);
+    EXPECT_LT(scheduler.heat(9) - scheduler.heat(2), octave);
+    scheduler.remind(9, memory);
+    EXPECT_GE(scheduler.heat(9), scheduler.now());
+    EXPECT_EQ(scheduler.facts(9).uses, 6u);
+}
+
+TEST(Scheduler, ByRecencyOnlyTheLastUseCounts) {
+    auto config = small();
+    config.recency = true;
+    Scheduler scheduler(config);
+    for (int i = 0; i < 50; ++i) bring(scheduler, 1, Tier::hbm);
+    bring(scheduler, 2, Tier::hbm);
+    EXPECT_EQ(scheduler.victim(Tier::hbm), 1u);
 }
 
 TEST(Scheduler, PinsEndWithTheirTime) {
@@ -239,7 +305,7 @@ TEST(Scheduler, RelevanceIsReplacedAsAWholeEveryTenQueries) {
     EXPECT_EQ(scheduler.victim(Tier::hbm), 1u) << "0 is relevant";
     EXPECT_GE(scheduler.score(0), before);
     scheduler.set_relevance(second);
-    EXPECT_EQ(scheduler.level(Tier::hbm).facts(0).relevance, 0);
+    EXPECT_EQ(scheduler.facts(0).relevance, 0);
     int due = 0;
     for (int i = 1; i <= 30; ++i) {
         const bool is_due = scheduler.query();
@@ -264,8 +330,8 @@ TEST(Scheduler, ReusesTheNumberOfTheColdestGhost) {
 TEST(Scheduler, AScoreIsNeverAboveItsParents) {
     auto config = small();
     config.alpha = 0;
-    config.hbm_blocks = 20;
-    config.hbf_blocks = 40;
+    config.hbm_room = 20;
+    config.hbf_room = 40;
     config.most_blocks = 400;
     Scheduler scheduler(config);
     std::mt19937 random(10);
@@ -278,8 +344,8 @@ TEST(Scheduler, AScoreIsNeverAboveItsParents) {
         for (const BlockId id : ids) {
             for (const Tier tier : {Tier::hbm, Tier::hbf}) {
                 if (scheduler.has(id, tier)) continue;
-                if (scheduler.level(tier).size() >= scheduler.level(tier).capacity() && !scheduler.victim(tier)) continue;
-                ASSERT_TRUE(scheduler.placed(id, parent, tier));
+                if (scheduler.full(tier) && !scheduler.victim(tier)) continue;
+                scheduler.placed(id, parent, tier);
             }
             parent = id;
         }
@@ -300,13 +366,13 @@ TEST(Scheduler, ExplainsAndDumps) {
     for (const char *part : {"block 4: in hbm", "score 0.", "T_hbm 0.95", "normal mode", "above what it takes to stay",
                              "pinned until 77", "stays in hbm"})
         EXPECT_THAT(text, HasSubstr(part));
-    EXPECT_THAT(scheduler.explain(0), HasSubstr("in no tier (a ghost)"));
+    EXPECT_THAT(scheduler.explain(3), HasSubstr("in no tier (a ghost)"));
     EXPECT_THAT(scheduler.explain(100), HasSubstr("no such number; they are below 100"));
     const auto dump = scheduler.dump();
-    EXPECT_THAT(dump, HasSubstr("hbm: 4 of 4 blocks"));
+    EXPECT_THAT(dump, HasSubstr("hbm: 4 of 4 used"));
     EXPECT_THAT(dump, HasSubstr("\n4 m-- "));
     EXPECT_THAT(dump, HasSubstr("half-life 69 requests (fixed)"));
-    EXPECT_LE(scheduler.metadata_bytes(), 128u * 100);
+    EXPECT_LE(scheduler.metadata_bytes(), 28u * 1024 + (256u << 10)) << "a chunk, and what is there without a block";
 }
 
 } // namespace

@@ -17,6 +17,16 @@ constexpr double margin_blocks = 16;          // full ones: a few hits more are 
 constexpr double price_of_a_write = 1.0 / 64; // of a block, against serving it
 } // namespace
 
+// Below 16 requests nothing differs from "the latest"; what is remembered longer than 1024 was better nowhere.
+std::vector<Candidate> standard_candidates(bool lower) {
+    std::vector<Candidate> all;
+    for (const double half_life : {16.0, 64.0, 256.0, 512.0, 1024.0}) all.push_back({half_life, false});
+    if (lower) {
+        for (size_t i = 0; i < 5; ++i) all.push_back({all[i].half_life, true});
+    }
+    return all;
+}
+
 Tuner::Tuner(std::vector<Candidate> candidates, size_t first, size_t capacity, size_t known)
     : candidates_(std::move(candidates)), best_(first), capacity_(capacity), slots_(0) {
     while (capacity >> sample_bits_ > shadow_target(capacity)) ++sample_bits_;

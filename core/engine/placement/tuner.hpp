@@ -19,6 +19,10 @@ struct Candidate {
     bool second_use = false; // admits a block when it is used for the second time
 };
 
+// What AHAS chooses from, and what it begins with. `lower`: a level that gets what another gives up.
+std::vector<Candidate> standard_candidates(bool lower);
+constexpr size_t standard_candidate = 3;
+
 class Tuner {
 public:
     // `known`: blocks that are remembered at most, here or as ghosts. Starts with candidate `first`.
@@ -34,6 +38,10 @@ public:
         bool chosen;
     };
     std::vector<Standing> standings() const;
+    size_t bytes() const {
+        return cells_.size() * sizeof(Cell) + held_.size() * (sizeof held_[0] + sizeof uses_[0] + sizeof(BlockId)) +
+               slots_.bytes() + shadows_.size() * (sizeof(Shadow) + HeatQueue<LinkOf, KeyOf>::fixed_bytes);
+    }
     size_t sample_rate() const { return size_t{1} << sample_bits_; } // one block in so many
 
 private:

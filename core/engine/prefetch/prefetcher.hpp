@@ -31,8 +31,10 @@ public:
     void forget(BlockId block) { smart_.forget(block); }
 
     Ledger &ledger() noexcept { return ledger_; }
+    const Ledger &ledger() const noexcept { return ledger_; }
     const Contest &contest() const noexcept { return contest_; }
     SmartPrefetch &model() noexcept { return smart_; }
+    size_t metadata_bytes() const noexcept { return smart_.successors().metadata_bytes(); }
 
 private:
     Gate gate_;

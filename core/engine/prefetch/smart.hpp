@@ -7,6 +7,7 @@
 // One model for all readers, a Reader each. [one thread at a time] Nothing allocates after the constructors.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -52,7 +53,7 @@ public:
         std::array<float, 5> right_{0.5F, 0.5F, 0.5F, 0.5F, 0.5F}; // of each source, of late
     };
 
-    explicit SmartPrefetch(size_t blocks) : successors_(blocks) {}
+    explicit SmartPrefetch(size_t blocks) : successors_(blocks, std::min<size_t>(1 << 16, 4 * blocks + 16)) {}
 
     // The reader reads `block`: learns from it, and thinks about what comes next.
     void access(Reader &reader, BlockId block) noexcept;

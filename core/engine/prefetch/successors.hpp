@@ -33,6 +33,7 @@ public:
     void forget(BlockId block) noexcept { rows_[block] = Row{}; }
     size_t blocks() const noexcept { return rows_.size(); }
     uint32_t clock() const noexcept { return clock_; }
+    size_t metadata_bytes() const noexcept { return rows_.size() * sizeof(Row) + pairs_.size() * sizeof(Pair); }
 
 private:
     struct Pair {

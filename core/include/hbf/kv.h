@@ -79,6 +79,13 @@ HBF_KV_API int32_t hbf_kv_truncate(hbf_kv_sequence *sequence, uint64_t tokens, h
 /* *moved: blocks that are in the tier now. May be NULL. */
 HBF_KV_API int32_t hbf_kv_move_to(hbf_kv_sequence *sequence, uint32_t tier, uint64_t *moved,
                                   hbf_kv_message message) HBF_KV_NOEXCEPT;
+/* Full blocks stay in the tiers where they are for so long; at most half of a tier can be pinned. *pinned: blocks that are
+ * now. May be NULL. */
+HBF_KV_API int32_t hbf_kv_pin(hbf_kv_sequence *sequence, uint64_t milliseconds, uint64_t *pinned,
+                              hbf_kv_message message) HBF_KV_NOEXCEPT;
+/* What is asked now: head_dim numbers for each query head, or for each KV head. Blocks near to it count as hotter. */
+HBF_KV_API int32_t hbf_kv_set_query_vector(hbf_kv_sequence *sequence, const float *query, uint64_t numbers,
+                                           hbf_kv_message message) HBF_KV_NOEXCEPT;
 
 #ifdef __cplusplus
 }

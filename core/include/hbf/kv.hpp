@@ -92,11 +92,14 @@ struct CacheOptions {
     Model model;
     Settings settings;
     std::optional<Place> hbm, hbf, cold; // hbm must be there; the CPU must be able to write to hbm or hbf
+    std::string policy = "ahas";         // who moves first: "ahas" by heat; "lru": by the last use, for comparison
     bool dedupe = true;                  // blocks of the same bytes are stored once, after they were compared
     bool verify_reads = false; // bytes that are read where they lie are held against their checksums first, and blocks that
                                // are being filled have some too: for memory that others may spoil, at half the speed or
                                // less. Without it bytes are checked whenever they move.
-    bool background = true;    // a thread moves blocks down while HBM is fuller than settings.kv.swap_threshold
+    // A thread moves blocks: down while HBM is fuller than settings.kv.swap_threshold, hot ones up, and up ahead of their
+    // readers. Without it they move for want of room only.
+    bool background = true;
     std::chrono::milliseconds deadline{2000}; // of one block's transfer
     bool show = true;                         // a page for `hbf monitor`: 16 bytes a block
     std::string name = {};                    // of the model, there
@@ -121,6 +124,9 @@ struct CacheStats {
     uint64_t damaged = 0;        // copies whose bytes did not match their checksum: never given to anybody
     uint64_t recovered = 0;      // of them: another copy was there and was right
     uint64_t dropped_blocks = 0; // left the cache under pressure
+    uint64_t prefetched_useful = 0, prefetched_wasted = 0, prefetched_late = 0; // bytes; late: read before they had come
+    uint64_t accesses_dropped = 0; // that heat knows nothing of: more came at once than there was room for
+    uint64_t pinned = 0;           // blocks
     uint64_t metadata_bytes = 0, metadata_per_block = 0;
     uint64_t index_bytes = 0; // beside it: summaries and sketches of keys, of sequences that are attended selectively
 };
@@ -134,8 +140,15 @@ struct BlockInfo {
     Tier tier = Tier::hbm;
     BlockId same_as = no_block; // its bytes are those of that block
     bool lower_copy = false, moving = false;
-    bool lost = false;                                // no copy of its bytes is right
-    uint64_t bytes = 0, generation = 0, last_use = 0; // of the cache's clock
+    bool lost = false; // no copy of its bytes is right
+    uint64_t bytes = 0, generation = 0;
+    // Of the scheduler: heat on a scale from 0 to 1 (docs/placement.md), the tier where it belongs, requests that used it
+    // (255: or more), relevance to the current query.
+    double score = 0, relevance = 0;
+    Tier target = Tier::hbm;
+    uint32_t uses = 0;
+    bool pinned = false;
+    std::string placement; // all that decides, in words, a line each
 };
 
 class CacheCore;
@@ -180,6 +193,14 @@ public:
     // Moves its blocks to a tier, as far as there is room: the number of blocks that are there now.
     Result<uint64_t> move_to(Tier tier);
 
+    // Keeps its full blocks in the tiers where they are, for so long; a later end prolongs. The number that are pinned now:
+    // at most half of a tier can be.
+    Result<uint64_t> pin(std::chrono::milliseconds time);
+    // What is asked now: head_dim numbers for each query head, or for each KV head. Every tenth time blocks of this sequence
+    // are held against it (by their mean key in a middle layer, where the CPU sees it): the nearer, the hotter they count.
+    // Without it the queries of attend() are taken. INVALID: another size, or a number that is none.
+    Result<> set_query_vector(std::span<const float> query);
+
     std::vector<BlockId> blocks(uint32_t layer, uint32_t group = 0) const;
 
     explicit Sequence(std::unique_ptr<SequenceCore> core);
@@ -210,6 +231,10 @@ public:
     Result<uint64_t> defragment(Tier tier, double most = 0.15);
 
     Result<> migrate(BlockId block, Tier tier);
+    // The block leaves no tier that has it before its time is over, unless somebody asks for that (migrate, move_to).
+    // INVALID: there is no such block, it is being filled. EXHAUSTED: half of the tier is pinned.
+    Result<> pin(BlockId block, std::chrono::milliseconds time);
+    void unpin(BlockId block);
     Result<BlockInfo> explain(BlockId block) const;
     CacheStats stats() const;
 
