@@ -53,6 +53,7 @@ Result<> CacheCore::verify(Worker &worker, BlockId block) {
         if (!right) return lose(block), gone();
         record.lower = BlockPlace().word();
         record.place.store(BlockPlace(place.next_generation(), lower.tier(), lower.granule()).word());
+        heat_->removed(block, place.tier());
         retire(place, record.granules);
         ++counts_.recovered;
     }
