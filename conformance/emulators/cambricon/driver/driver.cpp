@@ -63,7 +63,10 @@ CNresult start() {
     model::Machine *const machine = model::machine();
     if (!machine) return NO_DEVICE;
     model::Faults &faults = machine->faults();
-    if (faults.fires(model::Fault::init_crashes, -1)) std::raise(SIGSEGV);
+    if (faults.fires(model::Fault::init_crashes, -1)) {
+        std::signal(SIGSEGV, SIG_DFL); // a sanitizer would make an exit of it
+        std::raise(SIGSEGV);
+    }
     while (faults.fires(model::Fault::init_hangs, -1)) pause();
     if (faults.fires(model::Fault::init_permission, -1)) return NOT_PERMITTED;
     if (faults.fires(model::Fault::init_fails, -1))
