@@ -28,11 +28,13 @@ Command decode_command() {
     Command command;
     command.name = "decode";
     command.summary = "tokens decoded over a long context, with all of it and a share of it in the hottest tier";
-    command.description = "A context of made-up keys and values, of the layer geometry of Llama-3.1-8B, is put into a KV "
-                          "cache; then tokens are "
-                          "decoded: exact attention over all of it, each block where it is. Twice: with room for all in "
-                          "HBM, and with room for "
-                          "a share, the rest in HBF. Both have to give the same bits.";
+    command.description =
+        "A context of made-up keys and values, of the layer geometry of Llama-3.1-8B, is put into a KV "
+        "cache; then tokens are "
+        "decoded: exact attention over all of it, each block where it is. Twice: with room for all in "
+        "HBM, and with room for "
+        "a share, the rest in HBF. Both have to give the same bits. Then selectively, over the blocks that "
+        "matter, with what that reads and how far it is from exact.";
     command.examples = "  hbf bench decode                             128K tokens, a fifth of them in HBM\n"
                        "  hbf bench decode --context 32K --hbm 5%      less of both\n"
                        "  hbf bench decode --layers 4 --json           for programs\n";

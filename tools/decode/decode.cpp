@@ -58,8 +58,53 @@ Result<> bring_up(kv::KvCache &cache, const kv::Sequence &sequence, uint32_t lay
     return {};
 }
 
-Result<Run> decode(const kv::CacheOptions &cache_options, const Options &options, const std::string &name, bool watched,
-                   const Progress &progress, const Stop &stop) {
+// The farthest head's distance between the two, in parts of the second one's length.
+double distance(const Options &options, const std::vector<float> &ours, const std::vector<float> &exact) {
+    double most = 0;
+    for (uint32_t head = 0; head < options.query_heads; ++head) {
+        double off = 0, length = 0;
+        for (uint32_t i = head * options.head_dim; i < (head + 1) * options.head_dim; ++i) {
+            const double right = exact[i], difference = ours[i] - right;
+            off += difference * difference, length += right * right;
+        }
+        most = std::max(most, std::sqrt(off / length));
+    }
+    return most;
+}
+
+// Tokens attended selectively, over what `sequence` holds.
+Result<> attend_selectively(kv::Sequence &sequence, const Options &options, const Stop &stop, Selective &out) {
+    kv::AttendOptions how;
+    how.selective = true, how.dense_layers = 0; // the layers that run stand for those that are not dense
+    std::vector<float> ours(size_t{options.query_heads} * options.head_dim), exact(ours.size());
+    for (uint32_t step = 0; step <= options.steps; ++step) { // the first one warms up
+        if (stop()) return tl::unexpected(interrupted());
+        const auto query = queries(options, step);
+        double seconds = 0;
+        for (uint32_t layer = 0; layer < options.layers; ++layer) {
+            const auto started = Clock::now();
+            const auto report = sequence.attend(layer, query, ours, how);
+            seconds += seconds_since(started);
+            if (!report) return tl::unexpected(report.error());
+            if (auto done = sequence.attend(layer, query, exact); !done) return done;
+            out.distance = std::max(out.distance, distance(options, ours, exact));
+            out.missed = std::max(out.missed, report->missed);
+            if (step == 0) continue;
+            for (const uint64_t bytes : report->bytes) out.run.kv_bytes += bytes;
+            out.read_bytes += report->bytes_of_summaries + report->bytes_of_sketches;
+            out.all_bytes += report->bytes_of_all_blocks;
+        }
+        if (step > 0) out.run.step_seconds.push_back(seconds);
+    }
+    out.read_bytes += out.run.kv_bytes;
+    out.run.kv_bytes /= options.steps;
+    return {};
+}
+
+// `selective`: the run that is watched, and that ends with it; nullptr: neither.
+Result<Run> decode(const kv::CacheOptions &cache_options, const Options &options, const std::string &name,
+                   Selective *selective, const Progress &progress, const Stop &stop) {
+    const bool watched = selective != nullptr;
     Run run;
     run.name = name;
     auto cache = kv::KvCache::open(cache_options);
@@ -105,7 +150,9 @@ Result<Run> decode(const kv::CacheOptions &cache_options, const Options &options
         if (watched && step == 1 && options.before) options.before();
         const auto started = Clock::now();
         for (uint32_t layer = 0; layer < options.layers; ++layer) {
-            if (auto done = sequence->attend(layer, query, output); !done) return tl::unexpected(done.error());
+            const auto report = sequence->attend(layer, query, output, kv::AttendOptions());
+            if (!report) return tl::unexpected(report.error());
+            if (step > 0) run.device_bytes += report->bytes_on_device, run.fetched_bytes += report->bytes_fetched;
             run.outputs.insert(run.outputs.end(), output.begin(), output.end());
         }
         if (step > 0) run.step_seconds.push_back(seconds_since(started));
@@ -113,7 +160,17 @@ Result<Run> decode(const kv::CacheOptions &cache_options, const Options &options
     }
     if (watched && options.after) options.after();
     run.moved_bytes = moved() - before;
+    run.device_bytes /= options.steps, run.fetched_bytes /= options.steps;
+    if (selective != nullptr) {
+        progress("selectively");
+        if (auto done = attend_selectively(*sequence, options, stop, *selective); !done) return tl::unexpected(done.error());
+    }
     const auto stats = cache->stats();
+    if (selective != nullptr) {
+        selective->index_bytes = stats.index_bytes;
+        selective->run.name = "selective", selective->run.hbm_bytes = stats.tiers[0].used;
+        selective->run.hbf_bytes = stats.tiers[1].used;
+    }
     run.hbm_bytes = stats.tiers[0].used;
     run.hbf_bytes = stats.tiers[1].used;
     run.kv_bytes = options.context * options.kv_heads * options.head_dim * 4 * options.layers;
@@ -207,12 +264,13 @@ Result<Outcome> run(Device &device, const Options &options, const Progress &prog
     out.emulated = device.emulated();
     cache.hbm = kv::Place{device, *hbm, out.kv_bytes + slack};
     if (filled_below) cache.hbf = kv::Place{device, *hbf, out.kv_bytes + slack};
-    auto full = decode(cache, options, "all in HBM", false, progress, stop);
+    auto full = decode(cache, options, "all in HBM", nullptr, progress, stop);
     if (!full) return tl::unexpected(full.error());
     out.full = std::move(*full);
     cache.hbm->bytes = static_cast<uint64_t>(options.hbm_share * static_cast<double>(out.kv_bytes)) + slack;
     cache.hbf = kv::Place{device, *hbf, out.kv_bytes + slack};
-    auto tiered = decode(cache, options, fmt::format("HBM {:.3g} %", options.hbm_share * 100), true, progress, stop);
+    auto tiered =
+        decode(cache, options, fmt::format("HBM {:.3g} %", options.hbm_share * 100), &out.selective, progress, stop);
     if (!tiered) return tl::unexpected(tiered.error());
     out.tiered = std::move(*tiered);
     // Compared as numbers, with none among them that differs from itself.

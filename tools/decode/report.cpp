@@ -34,6 +34,8 @@ Json run_json(const Run &run) {
                          {"seconds_per_token", run.median()},
                          {"samples_seconds", Json::array_of(run.step_seconds)},
                          {"attended_bytes", run.kv_bytes},
+                         {"attended_on_device_bytes", run.device_bytes},
+                         {"fetched_bytes", run.fetched_bytes},
                          {"gb_per_second", run.gbs()}});
 }
 
@@ -52,11 +54,25 @@ std::string report_text(const Options &options, const Outcome &outcome) {
     out += fmt::format("HBM is {}, HBF is {}; blocks of {} tokens are attended where they are\n", outcome.hbm, outcome.hbf,
                        options.block);
     out += format_table({"memory", ">in HBM", ">in HBF", ">moved", ">a token", ">spread", ">tokens/s", ">GB/s", ">of full"},
-                        {row_of(outcome.full, outcome.full.median()), row_of(outcome.tiered, outcome.full.median())}, "  ");
+                        {row_of(outcome.full, outcome.full.median()), row_of(outcome.tiered, outcome.full.median()),
+                         row_of(outcome.selective.run, outcome.full.median())},
+                        "  ");
+    for (const Run *run : {&outcome.full, &outcome.tiered}) {
+        if (run->device_bytes == 0 && run->fetched_bytes == 0) continue;
+        out += fmt::format("{}: {} a token attended by the device in its own memory, {} fetched to be attended here{}\n",
+                           run->name, format_size(run->device_bytes), format_size(run->fetched_bytes),
+                           outcome.emulated ? "; EMULATED" : "");
+    }
     out += fmt::format("Outputs: {}; error against double precision {:.1e} (at most {:.0e})\n",
                        outcome.same_bits ? coloured("the same bits in both", Colour::green)
                                          : coloured("NOT THE SAME in both", Colour::red),
                        outcome.exact_error, most_error);
+    const Selective &selective = outcome.selective;
+    out +=
+        fmt::format("Selective: 1/{:.1f} of the bytes read, the index' {} of memory among them in part; farthest from exact "
+                    "{:.1e} of its length. Attention over such random numbers is diffuse: the worst case\n",
+                    static_cast<double>(selective.all_bytes) / static_cast<double>(selective.read_bytes),
+                    format_size(selective.index_bytes), selective.distance);
     return out;
 }
 
@@ -78,11 +94,18 @@ Json report_json(const Options &options, const Outcome &outcome) {
                          {"hbf_tier", outcome.hbf},
                          {"same_bits", outcome.same_bits},
                          {"error_against_double", outcome.exact_error},
-                         {"runs", [&] {
+                         {"runs",
+                          [&] {
                               auto runs = Json::array();
                               runs.push(run_json(outcome.full)).push(run_json(outcome.tiered));
                               return runs;
-                          }()}});
+                          }()},
+                         {"selective", Json::object({{"run", run_json(outcome.selective.run)},
+                                                     {"read_bytes", outcome.selective.read_bytes},
+                                                     {"all_bytes", outcome.selective.all_bytes},
+                                                     {"index_bytes", outcome.selective.index_bytes},
+                                                     {"distance_from_exact", outcome.selective.distance},
+                                                     {"missed_at_most", outcome.selective.missed}})}});
 }
 
 } // namespace hbf::tools::decode

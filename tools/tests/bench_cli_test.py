@@ -31,6 +31,12 @@ class Decode(unittest.TestCase):
         self.assertLess(tiered['hbm_bytes'], told['kv_bytes'] / 4)
         self.assertGreaterEqual(tiered['hbm_bytes'] + tiered['hbf_bytes'], told['kv_bytes'])
         self.assertEqual(len(full['samples_seconds']), 3)
+        selective = told['selective']
+        self.assertEqual(len(selective['run']['samples_seconds']), 3)
+        self.assertGreater(selective['index_bytes'], 0)
+        self.assertLess(selective['read_bytes'], selective['all_bytes'])
+        self.assertGreater(selective['distance_from_exact'], 0)
+        self.assertLessEqual(selective['missed_at_most'], 1)
 
     def test_for_people(self):
         out = decode('--context', '1024', '--steps', '1')
@@ -38,6 +44,7 @@ class Decode(unittest.TestCase):
         self.assertIn('Exact decode after 1024 tokens', out.stdout)
         self.assertIn('the same bits in both', out.stdout)
         self.assertIn('HBM 20 %', out.stdout)
+        self.assertIn('Selective: 1/', out.stdout)
 
     def test_what_is_wrong_is_named(self):
         for words, part in ((('--context', 'long'), "'long'"), (('--hbm', '120%'), "'120%'"), (('--hbm', '20'), "'20'"),

@@ -45,8 +45,15 @@ void Estimate::look_at(const KeyIndex &index, std::span<const uint32_t> blocks) 
     table_.clear();
     for (const uint32_t block : blocks) table_.push_back({block * size + kv_head_ * of_head, index.tokens(block), 0});
     if (result_.size() < blocks.size() * heads_ * 3) result_.resize(blocks.size() * heads_ * 3);
-    kernels::sketch_score({index.sketches(), table_.data(), query_, result_.data()},
-                          {index.sketches_size(), shape, static_cast<uint32_t>(blocks.size()), 0});
+    // One after the other, the next but one on its way from memory: they lie far apart.
+    constexpr size_t ahead = 2, line = 64;
+    for (size_t i = 0; i < blocks.size() + ahead; ++i) {
+        if (i < blocks.size())
+            for (uint64_t at = 0; at < of_head; at += line) __builtin_prefetch(index.sketches() + table_[i].offset + at);
+        if (i < ahead) continue;
+        kernels::sketch_score({index.sketches(), &table_[i - ahead], query_, &result_[(i - ahead) * heads_ * 3]},
+                              {index.sketches_size(), shape, 1, 0});
+    }
     const float *result = result_.data();
     for (const uint32_t block : blocks) {
         looked_at_[block] = 1;

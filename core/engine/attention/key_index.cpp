@@ -164,8 +164,13 @@ void KeyIndex::truncate(uint32_t block) {
 void KeyIndex::resize(uint32_t blocks) {
     const size_t tile = size_t{kinds} * shape_.kv.head_dim * summary_tile *
                         kernels::device::hbf_element_size(shape_.kv.element) * shape_.kv.kv_heads;
-    summaries_.resize((blocks + size_t{summary_tile} - 1) / summary_tile * tile);
-    sketches_.resize(blocks * kernels::device::sketch_block_size(shape_));
+    // An eighth more at a time: what a vector would take beyond that is more than all else that is kept of the blocks.
+    const auto make = [](std::vector<uint8_t> &bytes, size_t size) {
+        if (size > bytes.capacity()) bytes.reserve(size + size / 8);
+        bytes.resize(size);
+    };
+    make(summaries_, (blocks + size_t{summary_tile} - 1) / summary_tile * tile);
+    make(sketches_, blocks * kernels::device::sketch_block_size(shape_));
     value_norm_.resize(size_t{blocks} * shape_.kv.kv_heads);
     tokens_.resize(blocks);
     log_tokens_.resize(size_t{tiles()} * summary_tile);

@@ -330,8 +330,13 @@ TEST_F(SelectiveAttendTest, TheIndexFollowsWhatComesAndGoes) {
     Sequence fresh = must(cache.sequence({}, "nobody"));
     must(put(fresh, 0, 409)), must(put(fresh, 5000, 91));
     for (uint32_t i = 0; i < 40; ++i) must(put(fresh, 7000 + i, 1));
-    must(fresh.attend(0, asked, again, how));
-    EXPECT_EQ(ours, again) << "as an index made at once";
+    for (const uint32_t needle : {333u, 5003u, 5089u, 7010u}) { // 5003 came into a block that was full of others before
+        const auto of_needle = query(testing::Query::peaked, 1, needle);
+        must(sequence.attend(0, of_needle, ours, how));
+        must(fresh.attend(0, of_needle, again, how));
+        EXPECT_EQ(ours, again) << "as an index made at once; needle " << needle;
+    }
+    must(sequence.attend(0, asked, ours, how));
     Sequence fork = must(fresh.fork());
     must(fork.attend(0, asked, again, how));
     EXPECT_EQ(ours, again);
@@ -365,7 +370,7 @@ TEST_F(SelectiveAttendTest, BlocksOfEverySizeAndTheFirstLayersAreRight) {
     for (uint32_t layer = 0; layer < 3; ++layer)
         for (uint32_t number = 0; number < 4; ++number) {
             how.selection.target = number % 2 ? 0.02 : 0;
-            const auto asked = query(testing::Query::peaked, number, 100 + 300 * number);
+            const auto asked = query(testing::Query::peaked, number, 205 + 25 * number); // in blocks of the odd sizes
             const auto report = must(sequence.attend(layer, asked, ours, how));
             must(sequence.attend(layer, asked, exact));
             EXPECT_EQ(report.exact, layer < 2);

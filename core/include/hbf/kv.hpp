@@ -181,8 +181,8 @@ public:
     // DATA_LOSS as of read().
     Result<> attend(uint32_t layer, std::span<const float> query, std::span<float> output);
     // The same with a choice, and what came of it. Selectively: one token, over the blocks that matter to it. The first time
-    // all keys of the layer are read, for an index (CacheStats::index_bytes: about a sixth of the KV bytes); from then on it
-    // follows what is put. A fork makes one of its own.
+    // all keys of the layer are read, for an index (CacheStats::index_bytes: a sixth of the KV bytes with blocks of 64
+    // tokens, a third with 16) that follows what is put from then on. A fork makes one of its own.
     Result<AttendReport> attend(uint32_t layer, std::span<const float> query, std::span<float> output,
                                 const AttendOptions &options);
 
