@@ -35,6 +35,9 @@ public:
 
     // They are not wanted any more. Nothing is written to the memory once it returns.
     virtual void discard(uint64_t ticket) noexcept = 0;
+
+    // Before its end: nothing is written to the memory any more. If not, it and the memory are kept for ever.
+    virtual bool is_finished() noexcept { return true; }
 };
 
 } // namespace hbf::kv

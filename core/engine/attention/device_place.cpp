@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/common/guarded.hpp"
+#include "core/engine/attention/kept.hpp"
 #include "core/engine/trace/trace.hpp"
 #include "kernels/device/attention.h"
 #include "kernels/host/attention/attention.hpp"
@@ -99,6 +100,11 @@ Result<> DevicePlace::take_memory() {
 
 DevicePlace::~DevicePlace() {
     abandon();
+    if (stuck_) {
+        keep_for_ever(std::move(queue_));
+        keep_for_ever(std::move(memory_));
+        return;
+    }
     queue_ = Queue();
     if (on_host_.region) (void)device_.free(on_host_.region);
     if (on_device_.region) (void)device_.free(on_device_.region);
@@ -115,6 +121,7 @@ Result<> DevicePlace::begin(const kv_shape &shape, const float *query, std::span
 
 Result<> DevicePlace::send_query(const kv_shape &shape, const float *query, std::span<const kv_block> blocks) {
     if (used_ != 0) abandon(); // the caller forgot to
+    if (stuck_) return fail(Code::timeout, fmt::format("device {} has not completed what was asked of it", device_.id()));
     if (!queue_.poisoned()) {
         auto queue = device_.create_queue();
         if (!queue) return tl::unexpected(queue.error());
@@ -208,7 +215,7 @@ Result<> DevicePlace::take_results(uint32_t count, float *state, float *output) 
         const Window &window = windows_[first_];
         if (!arrived_) {
             const trace::Span span("wait for the device");
-            if (const auto done = queue_.wait(window.value); !done) return tl::unexpected(done.error());
+            if (const auto done = queue_.wait(window.value, options_.deadline); !done) return tl::unexpected(done.error());
             arrived_ = true;
             if (!arrived_right(first_))
                 return fail(Code::data_loss, fmt::format("device {}: what went there to be attended, or came back, is not "
@@ -234,7 +241,8 @@ void DevicePlace::abandon() noexcept {
             continue;
         }
         (void)queue_.cancel(windows_[first_].value);
-        (void)queue_.wait(windows_[first_].value);
+        if (!stuck_) (void)queue_.wait(windows_[first_].value, options_.deadline);
+        stuck_ = stuck_ || queue_.completed() < windows_[first_].value;
     }
     taken_ = 0;
     blocks_ = {};

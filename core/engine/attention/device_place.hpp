@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct DevicePlaceOptions {
     uint32_t window = 64;                  // blocks, the most in a launch
     uint64_t scratch = 4 << 20;            // bytes of device memory for the results of a launch
     uint32_t groups = 64, group_size = 64; // of a launch, at most
+    // Of a launch, and of the wait for what is abandoned. Whoever never completes is left with queue and memory.
+    std::chrono::nanoseconds deadline = std::chrono::nanoseconds::max();
 };
 
 struct DeviceWork {
@@ -94,6 +97,7 @@ private:
     uint32_t first_ = 0, used_ = 0; // windows under way
     uint32_t taken_ = 0;            // blocks of the first that have been handed out
     bool arrived_ = false;          // the first
+    bool stuck_ = false;            // something was not done by its deadline
     DeviceWork work_;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/common/guarded.hpp"
+#include "core/engine/attention/kept.hpp"
 #include "kernels/host/attention/attention.hpp"
 
 namespace hbf::kv {
@@ -33,6 +34,9 @@ Result<std::unique_ptr<SourcePlace>> SourcePlace::open(std::unique_ptr<BlockSour
 
 SourcePlace::~SourcePlace() {
     abandon();
+    if (source_->is_finished()) return;
+    keep_for_ever(std::move(source_));
+    keep_for_ever(std::move(memory_));
 }
 
 SourcePlace::Piece SourcePlace::piece_of(const kv_block &block, uint64_t size) const {

@@ -32,16 +32,18 @@ Attending::Elsewhere *Attending::of(TierPool &pool, Region region) {
     if (other.failures >= most_failures) return nullptr;
     other.pool = &pool, other.counted = 0;
     // Only where products and sums round alike on both sides does a move change no bit. Nobody verifies what a device reads.
+    DevicePlaceOptions options;
+    options.deadline = cache_.deadline_;
     if (kernels::attention_is_fused() && pool.info.device_access && !cache_.verifies())
-        if (auto device = DevicePlace::open(pool.device, region); device) {
+        if (auto device = DevicePlace::open(pool.device, region, options); device) {
             other.device = std::move(*device);
             return &other;
         }
-    SourceOptions options;
-    options.unit = granule_size;
+    SourceOptions windows;
+    windows.unit = granule_size;
     const uint64_t longest = cache_.longest_granules() * granule_size;
-    options.window = std::max<uint64_t>(options.window, longest);
-    auto source = SourcePlace::open(std::make_unique<PoolSource>(pool, *cache_.cpu_, cache_.deadline_), options);
+    windows.window = std::max<uint64_t>(windows.window, longest);
+    auto source = SourcePlace::open(std::make_unique<PoolSource>(pool, *cache_.cpu_, cache_.deadline_), windows);
     if (source) {
         other.source = std::move(*source);
         return &other;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/blocks/attend_source.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/common/guarded.hpp"
@@ -99,8 +101,9 @@ void PoolSource::finish(uint64_t ticket) noexcept {
 
 void PoolSource::discard(uint64_t ticket) noexcept {
     finish(ticket);
-    (void)queue_.cancel(ticket); // what has reached the device is finished
-    if (!queue_.wait(ticket, deadline_) && queue_.completed() < ticket) stuck_ = ticket;
+    (void)queue_.cancel(ticket);                             // what has reached the device is finished
+    if (is_finished()) (void)queue_.wait(ticket, deadline_); // else that was tried, and what comes after it waits too
+    if (queue_.completed() < ticket) stuck_ = std::max(stuck_, ticket);
 }
 
 } // namespace hbf::kv

@@ -25,8 +25,9 @@ public:
     Result<> attach(std::span<std::byte> memory) override;
     // Whole granules, of blocks that are there: for start() and wait() the caller is inside an epoch in which they were.
     Result<uint64_t> start(std::span<const Fetch> fetches) override;
-    Result<> wait(uint64_t ticket) override; // DATA_LOSS: a granule is not what its checksum says
-    void discard(uint64_t ticket) noexcept override;
+    Result<> wait(uint64_t ticket) override;         // DATA_LOSS: a granule is not what its checksum says
+    void discard(uint64_t ticket) noexcept override; // waits, no longer than the deadline
+    bool is_finished() noexcept override { return stuck_ <= queue_.completed(); }
 
 private:
     struct Started {

@@ -168,6 +168,28 @@ TEST_F(AttendTest, ADamagedBlockIsNeverAttended) {
     script.lost = false;
 }
 
+// Nobody waits for ever: neither who attends, nor who ends the sequence.
+TEST_F(AttendTest, ADeviceThatHangsIsLeftAlone) {
+    for (const bool kernel : {false, true}) {
+        if (kernel) script.kernels = {"attention/1"};
+        device = open();
+        auto options = small(512, 512);
+        options.deadline = std::chrono::milliseconds(150);
+        KvCache cache = must(KvCache::open(options));
+        std::optional<Sequence> sequence = must(cache.sequence());
+        must(write(*sequence, tokens(1, 16 * 8)));
+        must(sequence->move_to(Tier::hbf));
+        std::vector<float> output(numbers), expected(numbers);
+        must(sequence->attend(0, queries(3, 1), expected));
+        script.cancel_works = false, script.manual = true;
+        const auto late = sequence->attend(0, queries(3, 1), output);
+        EXPECT_EQ(code_of(late), Code::timeout);
+        sequence.reset();
+        script.cancel_works = true, script.manual = false;
+        script.run();
+    }
+}
+
 TEST_F(AttendTest, BadInputIsNamed) {
     KvCache cache = must(KvCache::open(small()));
     Sequence sequence = must(cache.sequence());
