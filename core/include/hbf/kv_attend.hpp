@@ -12,10 +12,10 @@ namespace hbf::kv {
 struct Selection {
     uint32_t sinks = 16;          // tokens at the beginning, in whole blocks, always attended
     uint32_t recent = 512;        // tokens at the end, likewise
-    double candidates = 1.0 / 32; // share of the blocks whose sketches are looked at: half of them by their bounds, half by
+    double candidates = 1.0 / 48; // share of the blocks whose sketches are looked at: half of them by their bounds, half by
                                   // their pooled keys
     double mass = 0.99;           // of the candidates' estimated attention, after which no more blocks are taken
-    double most = 1.0 / 64;       // share of the blocks that is taken at most, though `least` blocks may always be
+    double most = 1.0 / 128;      // share of the blocks that is taken at most, though `least` blocks may always be
     uint32_t least = 8;           // blocks
     double target = 0;            // 0: none. Else a certificate: missed mass is at most this, whatever that costs
     double give_up = 0.5;         // certified: once more than this share would be attended, all of it is
