@@ -6,6 +6,7 @@
 #include "tools/commands.hpp"
 #include "tools/decode/flags.hpp"
 #include "tools/decode/report.hpp"
+#include "tools/emulated.hpp"
 
 namespace hbf::tools {
 namespace {
@@ -19,7 +20,8 @@ int run_decode(const Flags &flags) {
     int exit = 0;
     const auto outcome = decode::run("hbf bench decode", flags, options, exit);
     if (!outcome) return exit;
-    print(flags.json ? decode::report_json(options, *outcome).dump() : decode::report_text(options, *outcome));
+    print(flags.json ? decode::report_json(options, *outcome).dump()
+                     : said_emulated(decode::report_text(options, *outcome)));
     return static_cast<int>(decode::passed(*outcome) ? Exit::pass : Exit::fail);
 }
 

@@ -13,6 +13,7 @@
 #include "tools/commands.hpp"
 #include "tools/decode/flags.hpp"
 #include "tools/decode/report.hpp"
+#include "tools/emulated.hpp"
 
 namespace hbf::tools {
 namespace {
@@ -69,10 +70,10 @@ int run_profile(const Flags &flags) {
                             {"decode", decode::report_json(options, *outcome)}})
                   .dump());
     } else {
-        print(decode::report_text(options, *outcome));
+        print(said_emulated(decode::report_text(options, *outcome)));
         print(fmt::format("Where the time went of {} tokens with a share in HBM, {} in all:\n", options.steps,
                           format_duration(recording->seconds())));
-        print(table(all, recording->seconds()));
+        print(said_emulated(table(all, recording->seconds())));
         if (const uint64_t lost = recording->left_out(); lost != 0)
             print(fmt::format("  {} spans were left out: there was room for no more (fewer --steps)\n", lost));
     }
