@@ -60,7 +60,7 @@ public:
                 const uint64_t back = random_() % (capacity / granule_size * 3 / 4);
                 reader->begin({key(next_ - 1 - back), target_.data() + slot * granule_size, granule_size, slot});
             }
-            cold::ReadDone done[depth];
+            cold::ReadDone done[2]; // the rest waits in the ring, and the disk for nobody
             const size_t count = reader->finish(done, true);
             for (size_t i = 0; i < count; ++i) {
                 must(done[i].result);

@@ -154,7 +154,7 @@ Result<> Folder::check(const Wanted &wanted, const Calls &calls) {
     if (superblock_.layout != owner.layout) return refuse("KV of layout", brief(superblock_.layout), brief(owner.layout));
     if (superblock_.granule != granule_size)
         return refuse("granules of", std::to_string(superblock_.granule), std::to_string(granule_size));
-    if (wanted.segment_bytes != 0 && superblock_.segment_bytes != wanted.segment_bytes)
+    if (wanted.segment_bytes != 0 && !wanted.any_segment_bytes && superblock_.segment_bytes != wanted.segment_bytes)
         return refuse("segments of", std::to_string(superblock_.segment_bytes), std::to_string(wanted.segment_bytes));
     if (superblock_.tenant != owner.tenant && !wanted.any_tenant)
         return fail(Code::invalid, fmt::format("{}: holds KV of another tenant{}; remedy: another folder, or have it wiped",

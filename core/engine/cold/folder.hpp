@@ -26,7 +26,8 @@ public:
     struct Wanted {
         Owner owner;
         uint64_t segment_bytes = 0;
-        bool any_tenant = false; // the caller looks at superblock().tenant
+        bool any_tenant = false;        // the caller looks at superblock().tenant
+        bool any_segment_bytes = false; // `segment_bytes` is of a log that is made
     };
 
     // A writer makes what is not there, with modes 0700 and 0600. UNAVAILABLE: no such folder or log. BUSY: another one

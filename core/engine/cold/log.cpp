@@ -12,7 +12,9 @@ namespace {
 
 Result<> check(const LogOptions &options) {
     constexpr uint64_t least = 1 << 20, most = 1 << 30;
-    const uint64_t segment = options.segment_bytes;
+    if (!options.owner.model || !options.owner.layout)
+        return fail(Code::invalid, options.folder.string() + ": a log is of a model and a layout; one of them is not given");
+    const uint64_t segment = options.segment_bytes == 0 ? least : options.segment_bytes; // 0: it is not known yet
     if (segment < least || segment > most || segment % page_size != 0)
         return fail(Code::invalid, fmt::format("{}: segments of {} bytes: a multiple of {} from {} to {} is possible",
                                                options.folder.string(), segment, page_size, least, most));
@@ -21,12 +23,10 @@ Result<> check(const LogOptions &options) {
                     fmt::format("{}: a capacity of {} bytes: at least three segments of {} are needed, one that "
                                 "is written, one that is read, one in reserve",
                                 options.folder.string(), options.capacity, segment));
-    if (options.capacity / segment > most_segments)
+    if (options.segment_bytes != 0 && options.capacity / segment > most_segments)
         return fail(Code::invalid,
                     fmt::format("{}: a capacity of {} bytes is more than {} segments of {}; remedy: larger ones",
                                 options.folder.string(), options.capacity, most_segments, segment));
-    if (!options.owner.model || !options.owner.layout)
-        return fail(Code::invalid, options.folder.string() + ": a log is of a model and a layout; one of them is not given");
     return {};
 }
 
@@ -53,8 +53,9 @@ Log::~Log() {
     (void)close();
 }
 
-Result<Ticket> Log::append(const Key &key, uint64_t generation, std::span<const std::byte> bytes) {
-    return guarded([&] { return writer_->append(key, generation, bytes); });
+Result<Ticket> Log::append(const Key &key, uint64_t generation, std::span<const std::byte> bytes,
+                           std::optional<uint32_t> crc) {
+    return guarded([&] { return writer_->append(key, generation, bytes, crc); });
 }
 Result<Ticket> Log::remove(const Key &key) {
     return guarded([&] { return writer_->remove(key); });
@@ -71,11 +72,15 @@ Result<> Log::wipe(const Identity &tenant) {
 
 std::optional<Found> Log::find(const Key &key) const {
     const auto at = writer_->store->locate(key);
-    return at ? std::optional(Found{at->place.length, at->place.generation}) : std::nullopt;
+    return at ? std::optional(Found{at->place.length, at->place.generation, at->place.crc}) : std::nullopt;
 }
 
 Result<std::unique_ptr<Reader>> Log::make_reader(uint32_t depth) {
     return guarded([&]() -> Result<std::unique_ptr<Reader>> { return Reader::create(writer_->store, depth); });
+}
+
+uint64_t Log::segment_bytes() const {
+    return writer_->store->folder.superblock().segment_bytes;
 }
 
 LogStats Log::stats() const {

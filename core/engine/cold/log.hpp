@@ -9,7 +9,7 @@
 //   auto reader = (*log)->make_reader(32);
 //
 // Full, it makes room by itself: segments of which half is no longer needed are compacted, else the oldest one goes, except
-// for what was read since it was written, or what `wanted` asks to keep.
+// for what was read since it was written, or what `wanted` asks to keep, and never what is `pinned`.
 #pragma once
 
 #include <cstddef>
@@ -35,18 +35,22 @@ std::filesystem::path folder_of(const std::filesystem::path &root, const Owner &
 struct LogOptions {
     std::filesystem::path folder; // this log's own; made if it is not there, its parent has to be
     Owner owner;
-    uint64_t capacity = 0;             // bytes on the medium, never exceeded; at least three segments
-    uint64_t segment_bytes = 64 << 20; // multiple of 4 KiB, 1 MiB to 1 GiB; of an existing log the same
-    bool wipe_other_tenant = false;    // what another tenant left is overwritten; else it is refused
-    bool direct = true, uring = true;  // O_DIRECT and io_uring are wanted; notes() says where they are not had
+    uint64_t capacity = 0; // bytes on the medium, never exceeded; at least three segments
+    // Multiple of 4 KiB, 1 MiB to 1 GiB; of an existing log the same. 0: what that has, else 1 to 64 MiB by the capacity.
+    uint64_t segment_bytes = 64 << 20;
+    bool wipe_other_tenant = false;   // what another tenant left is overwritten; else it is refused
+    bool direct = true, uring = true; // O_DIRECT and io_uring are wanted; notes() says where they are not had
     // When the oldest segment has to go: keep this granule? Called with the log locked. None: if it was read lately.
     std::function<bool(const Key &key)> wanted;
+    // Somebody counts on this granule: it stays, and appending is EXHAUSTED where nothing else can go. Called as `wanted`.
+    std::function<bool(const Key &key)> pinned;
     const Calls *calls = nullptr; // tests; outlives the log
 };
 
 struct Found {
     uint32_t length = 0; // bytes
     uint64_t generation = 0;
+    uint32_t crc = 0; // CRC-32C of them
 };
 
 struct LogStats {
@@ -70,8 +74,10 @@ public:
     Log &operator=(const Log &) = delete;
 
     // [any thread] Copies `bytes`, 1 to 64 KiB. They are found from the commit on, in the stead of any older ones of that
-    // key. EXHAUSTED: no room can be made. After an error of the medium all later calls give that error; reading goes on.
-    Result<Ticket> append(const Key &key, uint64_t generation, std::span<const std::byte> bytes);
+    // key. EXHAUSTED: no room can be made. DATA_LOSS: the bytes are not those of `crc`, and nothing was appended. After an
+    // error of the medium all later calls give that error; reading goes on.
+    Result<Ticket> append(const Key &key, uint64_t generation, std::span<const std::byte> bytes,
+                          std::optional<uint32_t> crc = std::nullopt);
     // [any thread] Not found from now on, and after a crash from the commit on.
     Result<Ticket> remove(const Key &key);
     // [any thread] Waits until everything up to `ticket` (none: everything appended) is on the medium. Callers that wait
@@ -86,6 +92,7 @@ public:
     // disk that does, older copies may stay on the medium.
     Result<> wipe(const Identity &tenant);
 
+    uint64_t segment_bytes() const;
     LogStats stats() const;
     std::vector<std::string> notes() const; // what is not as wanted, what was found damaged
 

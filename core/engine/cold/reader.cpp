@@ -71,7 +71,9 @@ void Reader::start(uint32_t id) {
 }
 
 size_t Reader::finish(std::span<ReadDone> done, bool wait) {
-    IoDone io[32];
+    IoDone all[32];
+    // No more than are given out at once: while checksums are taken the medium waits for those that take their place.
+    const std::span io(all, std::min<size_t>(std::size(all), done.size()));
     for (bool first = true; first || (wait && done_.empty() && free_.size() < slots_.size()); first = false) {
         const size_t count = io_->finish(io, wait && done_.empty());
         for (size_t i = 0; i < count; ++i) look_at(io[i]);
@@ -92,7 +94,7 @@ void Reader::look_at(const IoDone &io) {
         ++store_->counters.reads;
         store_->counters.read_bytes += place.length;
         if (slot.again) ++store_->counters.reread;
-        give(slot, Granule{place.length, place.generation});
+        give(slot, Granule{place.length, place.generation, place.crc});
         free_.push_back(io.id);
         return;
     }

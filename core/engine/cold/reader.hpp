@@ -25,6 +25,7 @@ struct ReadRequest {
 struct Granule {
     uint32_t length = 0; // bytes
     uint64_t generation = 0;
+    uint32_t crc = 0; // CRC-32C of them
 };
 
 // UNAVAILABLE: not there (never was, evicted, removed): a miss. DATA_LOSS: it was there and is damaged; it is not found

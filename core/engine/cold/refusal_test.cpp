@@ -66,7 +66,7 @@ TEST_F(ColdRefusal, OptionsThatCannotBe) {
     expect_refused(other, Code::invalid, "at least three segments");
     other.capacity = UINT64_MAX;
     expect_refused(other, Code::invalid, "more than 65536 segments");
-    for (const uint64_t size : {0ull, 1ull << 19, (1ull << 20) + 512, 1ull << 31}) {
+    for (const uint64_t size : {1ull, 1ull << 19, (1ull << 20) + 512, 1ull << 31}) {
         other = options;
         other.segment_bytes = size;
         expect_refused(other, Code::invalid, "segments of " + std::to_string(size));

@@ -41,7 +41,7 @@ Result<Scanned> scan_segment(const Calls &calls, const ScanFrom &from, const Vis
     Scanned scanned;
     scanned.end = from.place;
     scanned.last = from.after;
-    while (scanned.end + page_size <= from.segment_bytes) {
+    while (scanned.end + page_size <= std::min(from.segment_bytes, from.until)) {
         if (auto got = read_at(calls, from.fd, memory.data(), page_size, scanned.end, from.file); !got)
             return tl::unexpected(got.error());
         if (!stands_here(page, from, scanned.end, scanned.last)) {

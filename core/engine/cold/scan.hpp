@@ -20,6 +20,7 @@ struct ScanFrom {
     uint64_t place = first_batch; // where to begin
     uint64_t after = 0;           // batches come after this one
     bool look_beyond = false;     // where no batch stands, look for a later one, to the segment's end
+    uint64_t until = UINT64_MAX;  // behind the last batch, where that is known
 };
 
 // Where no batch was, though one follows: its page is damaged, or was never written while a later one was.

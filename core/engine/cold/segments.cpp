@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/engine/cold/batch_pages.hpp"
 #include "core/engine/cold/writer.hpp"
 #include "kernels/host/crc32c.hpp"
 
@@ -98,6 +99,7 @@ Result<> Log::Writer::begin_segment(uint32_t number) {
         segment.end = first_batch;
         segment.last = 0;
         segment.live = segment.stones = 0;
+        segment.batches.clear();
     }
     store->folder.words().sequences[number].store(page.sequence);
     if (auto written = write_at(store->calls, segment.fd.get(), memory.data(), page_size, 0, segment.file); !written)
@@ -124,11 +126,17 @@ Result<> Log::Writer::free_one(Lock &lock, bool may_move) {
         *std::min_element(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return cost(a) < cost(b); });
     const bool compact = cost(cheapest) == 0 || (may_move && cost(cheapest) <= half);
     const uint32_t victim = compact && cost(oldest) > half ? cheapest : oldest;
+    const auto full = [&] {
+        return fail(Code::exhausted, fmt::format("{}: all that could be given up is in use: give a larger capacity",
+                                                 store->folder.path().string()));
+    };
     Contents contents;
+    if (!may_move && has_pinned(victim)) return full();
     if (may_move) { // else there is nothing to be kept, or nowhere to go
         contents.keep_all = compact;
         contents.is_oldest = victim == oldest;
         if (auto kept = keep_from(lock, victim, half, contents); !kept) return kept;
+        if (contents.stays) return full();
     }
     if (auto flushed = flush(lock, next_batch_ - 1); !flushed) return flushed;
     let_go(victim, contents);
@@ -141,10 +149,12 @@ Result<> Log::Writer::keep_from(Lock &lock, uint32_t victim, uint64_t most_bytes
     const ScanFrom from = [&] {
         ScanFrom all = store->scan_from(victim);
         all.look_beyond = true;
+        all.until = store->segments[victim].end;
         return all;
     }();
+    const BatchPages pages(*store, victim);
     uint64_t kept = 0;
-    auto scanned = scan_segment(store->calls, from, [&](const BatchPage &page) -> Result<> {
+    auto scanned = scan_segment(pages.calls(), from, [&](const BatchPage &page) -> Result<> {
         bool have_bytes = false;
         for (uint32_t i = 0; i < page.head.entries; ++i) {
             Entry entry = page.entries[i];
@@ -153,7 +163,12 @@ Result<> Log::Writer::keep_from(Lock &lock, uint32_t victim, uint64_t most_bytes
             contents.granules.emplace_back(entry.key, place);
             const Segment &head = store->segments[*head_];
             const uint64_t end = head.end + (open_ ? page_size + open_->used : 0) + 2 * page_size;
-            if (kept + bytes > most_bytes || end + bytes > segment_bytes_ || !is_kept(entry, place, contents)) continue;
+            const Keep keep = keeps(entry, place, contents);
+            if (keep == Keep::no || (keep == Keep::yes && bytes > 0 && kept + bytes > most_bytes)) continue;
+            if (end + bytes > segment_bytes_) {
+                contents.stays = contents.stays || keep == Keep::pinned || entry.removes();
+                continue;
+            }
             if (entry.removes()) {
                 if (auto staged = stage(lock, entry, {}); !staged) return tl::unexpected(staged.error());
                 continue;
@@ -183,13 +198,29 @@ Result<> Log::Writer::keep_from(Lock &lock, uint32_t victim, uint64_t most_bytes
     return {};
 }
 
-bool Log::Writer::is_kept(const Entry &entry, const Place &place, const Contents &contents) const {
-    std::shared_lock index(store->mutex);
-    Index::Record *record = store->index.find(entry.key);
-    if (entry.removes()) return !contents.is_oldest && !record;
-    if (!record || record->place != place) return false;
-    if (contents.keep_all) return true;
-    return wanted_ ? wanted_(entry.key) : std::atomic_ref(record->touched).load(std::memory_order_relaxed) != 0;
+Log::Writer::Keep Log::Writer::keeps(const Entry &entry, const Place &place, const Contents &contents) const {
+    bool touched = false;
+    {
+        std::shared_lock index(store->mutex);
+        Index::Record *record = store->index.find(entry.key);
+        if (entry.removes()) return !contents.is_oldest && !record ? Keep::yes : Keep::no;
+        if (!record || record->place != place) return Keep::no;
+        touched = std::atomic_ref(record->touched).load(std::memory_order_relaxed) != 0;
+    }
+    if (pinned_ && pinned_(entry.key)) return Keep::pinned;
+    return contents.keep_all || (wanted_ ? wanted_(entry.key) : touched) ? Keep::yes : Keep::no;
+}
+
+bool Log::Writer::has_pinned(uint32_t number) const {
+    if (!pinned_) return false;
+    std::vector<Key> keys;
+    {
+        std::shared_lock index(store->mutex);
+        store->index.for_each([&](const Index::Record &record) {
+            if (record.place.segment == number) keys.push_back(record.key);
+        });
+    }
+    return std::any_of(keys.begin(), keys.end(), pinned_);
 }
 
 // Nothing points to the segment any more, and nobody who still reads there takes what comes for what was.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a log for writing, and what there is to be told about it.
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -10,9 +11,15 @@ namespace hbf::kv::cold {
 
 Result<std::unique_ptr<Log::Writer>> Log::Writer::open(const LogOptions &options) {
     const Calls &calls = options.calls ? *options.calls : system_calls();
-    auto folder = Folder::open(options.folder, {options.owner, options.segment_bytes, options.wipe_other_tenant},
-                               Folder::Role::writer, calls);
+    Folder::Wanted wanted{options.owner, options.segment_bytes, options.wipe_other_tenant, options.segment_bytes == 0};
+    if (wanted.any_segment_bytes) // sixteen of them, so that what goes at once is little
+        wanted.segment_bytes = std::clamp<uint64_t>(std::bit_floor(options.capacity / 16), 1 << 20, 64 << 20);
+    auto folder = Folder::open(options.folder, wanted, Folder::Role::writer, calls);
     if (!folder) return tl::unexpected(folder.error());
+    if (const uint64_t bytes = folder->superblock().segment_bytes;
+        options.capacity / bytes < 3 || options.capacity / bytes > most_segments)
+        return fail(Code::invalid, fmt::format("{}: a capacity of {} bytes: 3 to {} segments of {} are possible",
+                                               options.folder.string(), options.capacity, most_segments, bytes));
     auto store = std::make_shared<Store>();
     store->folder = std::move(*folder);
     store->calls = calls;

@@ -45,6 +45,10 @@ bool Store::erase(const Key &key) {
 }
 
 void Store::put_batch(uint32_t segment, const BatchPage &page) {
+    auto &batches = segments[segment].batches;
+    const auto at = static_cast<uint32_t>(page.head.place / page_size);
+    if (!batches.empty() && batches.back() >= at) batches.clear(); // read anew, or another life
+    batches.push_back(at);
     uint64_t offset = page.head.place + page_size;
     for (uint32_t i = 0; i < page.head.entries; ++i) {
         const Entry &entry = page.entries[i];

@@ -12,8 +12,7 @@ Result<> Log::Writer::wipe(const Identity &tenant) {
     if (auto alone = store->folder.begin_alone(); !alone) return alone;
     open_ = nullptr;
     Result<> done;
-    while (done && std::any_of(batches_.begin(), batches_.end(), [](const Batch &batch) { return batch.in_flight; }))
-        done = reap(true);
+    while (done && in_flight()) done = reap(true);
     written_.clear();
     const Pages zeros(1 << 20);
     for (uint32_t number = 0; done && number < store->segments.size(); ++number) {

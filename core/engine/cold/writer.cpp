@@ -12,9 +12,9 @@
 namespace hbf::kv::cold {
 
 Log::Writer::Writer(std::shared_ptr<Store> its_store, const LogOptions &options)
-    : store(std::move(its_store)), segment_bytes_(options.segment_bytes),
-      most_segments_(static_cast<uint32_t>(options.capacity / options.segment_bytes)), wanted_(options.wanted),
-      io_(make_io(most_batches, options.uring, store->calls)) {
+    : store(std::move(its_store)), segment_bytes_(store->folder.superblock().segment_bytes),
+      most_segments_(static_cast<uint32_t>(options.capacity / segment_bytes_)), wanted_(options.wanted),
+      pinned_(options.pinned), io_(make_io(most_batches, options.uring, store->calls)) {
     if (io_->one_by_one() && options.uring)
         store->notes.push_back(fmt::format("{}: {}: the cold tier reads and writes one after the other",
                                            store->folder.path().string(), io_->why()));
@@ -36,7 +36,8 @@ Result<> Log::Writer::give_up(const Error &why) {
     return tl::unexpected(*broken_);
 }
 
-Result<Ticket> Log::Writer::append(const Key &key, uint64_t generation, std::span<const std::byte> bytes) {
+Result<Ticket> Log::Writer::append(const Key &key, uint64_t generation, std::span<const std::byte> bytes,
+                                   std::optional<uint32_t> crc) {
     if (bytes.empty() || bytes.size() > granule_size)
         return fail(Code::invalid, fmt::format("a granule of {} bytes: 1 to {} are possible", bytes.size(), granule_size));
     Lock lock(mutex_);
@@ -45,7 +46,7 @@ Result<Ticket> Log::Writer::append(const Key &key, uint64_t generation, std::spa
     entry.key = key;
     entry.length = static_cast<uint32_t>(bytes.size());
     entry.generation = generation;
-    auto ticket = stage(lock, entry, bytes);
+    auto ticket = stage(lock, entry, bytes, crc);
     if (!ticket) return ticket;
     ++store->counters.appended;
     store->counters.appended_bytes += bytes.size();
@@ -79,7 +80,8 @@ Result<> Log::Writer::bury_quarantined(Lock &lock) {
     return {};
 }
 
-Result<Ticket> Log::Writer::stage(Lock &lock, const Entry &entry, std::span<const std::byte> bytes) {
+Result<Ticket> Log::Writer::stage(Lock &lock, const Entry &entry, std::span<const std::byte> bytes,
+                                  std::optional<uint32_t> crc) {
     const uint64_t pages = whole_pages(bytes.size());
     if (auto room = make_room(lock, pages); !room) return tl::unexpected(room.error());
     BatchPage &page = open_->page();
@@ -88,11 +90,18 @@ Result<Ticket> Log::Writer::stage(Lock &lock, const Entry &entry, std::span<cons
     if (!bytes.empty()) {
         std::byte *to = open_->memory.data() + page_size + open_->used;
         kernels::copy_crc32c(to, bytes.data(), bytes.size(), kernels::Stores::streaming, &mine.crc);
+        if (crc && *crc != mine.crc)
+            return fail(Code::data_loss, fmt::format("{}: the bytes to be appended are not what their checksum says",
+                                                     store->folder.path().string()));
         std::memset(to + bytes.size(), 0, pages - bytes.size());
     }
     open_->used += pages;
     ++page.head.entries;
-    return page.head.sequence;
+    const Ticket ticket = page.head.sequence;
+    // A disk that has nothing to do gets what there is; otherwise it would wait for a whole batch after each commit.
+    if (open_->used >= early_bytes && !io_->one_by_one() && !in_flight())
+        if (auto sealed = seal_batch(); !sealed) return tl::unexpected(sealed.error());
+    return ticket;
 }
 
 Result<> Log::Writer::make_room(Lock &lock, uint64_t bytes) {
@@ -164,6 +173,10 @@ Result<> Log::Writer::reap(bool wait) {
     return {};
 }
 
+bool Log::Writer::in_flight() const {
+    return std::any_of(batches_.begin(), batches_.end(), [](const Batch &batch) { return batch.in_flight; });
+}
+
 Result<> Log::Writer::commit(std::optional<Ticket> ticket) {
     Lock lock(mutex_);
     if (closed_) return usable();
@@ -181,7 +194,7 @@ Result<> Log::Writer::flush(Lock &lock, Ticket through) {
         }
         if (open_)
             if (auto sealed = seal_batch(); !sealed) return sealed;
-        while (std::any_of(batches_.begin(), batches_.end(), [](const Batch &batch) { return batch.in_flight; }))
+        while (in_flight())
             if (auto reaped = reap(true); !reaped) return reaped;
         std::vector<BatchPage> pages;
         pages.swap(written_);

@@ -25,7 +25,8 @@ public:
     static Result<std::unique_ptr<Writer>> open(const LogOptions &options);
     Writer(std::shared_ptr<Store> its_store, const LogOptions &options);
 
-    Result<Ticket> append(const Key &key, uint64_t generation, std::span<const std::byte> bytes);
+    Result<Ticket> append(const Key &key, uint64_t generation, std::span<const std::byte> bytes,
+                          std::optional<uint32_t> crc);
     Result<Ticket> remove(const Key &key);
     Result<> commit(std::optional<Ticket> ticket);
     Result<> close();
@@ -36,6 +37,7 @@ public:
     const std::shared_ptr<Store> store;
 
 private:
+    static constexpr uint64_t early_bytes = 4 * granule_size;
     static constexpr uint32_t most_batches = 4; // in memory at once: one is filled, the others are being written
 
     struct Batch {
@@ -51,11 +53,13 @@ private:
     Result<> bury_quarantined(Lock &lock);
 
     // An entry and its bytes (none: it removes the key) go into the open batch.
-    Result<Ticket> stage(Lock &lock, const Entry &entry, std::span<const std::byte> bytes);
+    Result<Ticket> stage(Lock &lock, const Entry &entry, std::span<const std::byte> bytes,
+                         std::optional<uint32_t> crc = std::nullopt);
     Result<> make_room(Lock &lock, uint64_t bytes);
     Result<> begin_batch();
     Result<> seal_batch();
     Result<> reap(bool wait);
+    bool in_flight() const;
     Result<> flush(Lock &lock, Ticket through);
     Result<> publish(std::vector<BatchPage> &pages);
 
@@ -69,16 +73,19 @@ private:
 
     struct Contents { // of a segment that goes
         bool keep_all = false, is_oldest = false;
+        bool stays = false; // something pinned has nowhere to go
         std::vector<std::pair<Key, Place>> granules;
     };
     Result<> keep_from(Lock &lock, uint32_t victim, uint64_t most_bytes, Contents &contents);
-    bool is_kept(const Entry &entry, const Place &place, const Contents &contents) const;
+    enum class Keep { no, yes, pinned };
+    Keep keeps(const Entry &entry, const Place &place, const Contents &contents) const;
+    bool has_pinned(uint32_t number) const;
     void let_go(uint32_t number, const Contents &contents);
     Result<> fit_capacity();
 
     const uint64_t segment_bytes_;
     const uint32_t most_segments_;
-    const std::function<bool(const Key &)> wanted_;
+    const std::function<bool(const Key &)> wanted_, pinned_;
 
     std::mutex mutex_; // all below
     std::condition_variable changed_;
