@@ -22,7 +22,7 @@ BlockId BlockTable::take() {
     record.same_as = no_block;
     record.tokens.store(0, std::memory_order_relaxed);
     record.lost.store(false, std::memory_order_relaxed);
-    record.capacity = record.granules = record.layer = record.group = 0;
+    record.capacity = record.granules = record.layer = record.group = record.tenant = 0;
     record.sealed = record.indexed = record.moving = record.dead = false;
     record.used = true; // `place` keeps its generation: a number that is used again is not the block it was
     ++count_;

@@ -44,9 +44,10 @@ struct BlockRecord {
     std::atomic<bool> lost{false}; // no copy of its bytes is right
     // Under the lock, all of them.
     bool used : 1 = false, sealed : 1 = false, indexed : 1 = false;
-    bool moving : 1 = false; // somebody copies it: it is not freed meanwhile,
-    bool dead : 1 = false;   // but afterwards
-    uint16_t capacity = 0;   // tokens, of the same layout for good
+    bool moving : 1 = false;   // somebody copies it: it is not freed meanwhile,
+    bool dead : 1 = false;     // but afterwards
+    uint16_t capacity : 9 = 0; // tokens, of the same layout for good
+    uint16_t tenant : 7 = 0;   // its number
     uint16_t granules = 0;
     uint16_t layer = 0, group = 0;
 };

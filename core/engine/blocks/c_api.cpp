@@ -90,7 +90,10 @@ Result<KvCache> open_here(const hbf_kv_options &in) {
     std::memcpy(options.model.digest.bytes.data(), in.model, sizeof in.model);
     options.hbm = place_in(*found, TierKind::hbm, in.hbm_bytes, loaded->settings.hbm.size_gb);
     options.hbf = place_in(*found, TierKind::hbf, in.hbf_bytes, loaded->settings.hbf.size_gb);
-    options.cold = place_in(*found, TierKind::cold, in.cold_bytes, loaded->settings.cold_storage.size_gb);
+    if (loaded->settings.cold_storage.path.empty()) // else that is the cold tier
+        options.cold = place_in(*found, TierKind::cold, in.cold_bytes, loaded->settings.cold_storage.size_gb);
+    else if (in.cold_bytes != 0)
+        options.settings.cold_storage.size_gb = static_cast<double>(in.cold_bytes) * 1e-9;
     return KvCache::open(options);
 }
 
@@ -115,6 +118,16 @@ int32_t hbf_kv_open(const hbf_kv_options *options, hbf_kv_cache **cache, hbf_kv_
 
 void hbf_kv_close(hbf_kv_cache *cache) noexcept {
     delete cache;
+}
+
+int32_t hbf_kv_save(hbf_kv_cache *cache, uint64_t *blocks, hbf_kv_message message) noexcept {
+    return guarded(message, [&]() -> Result<> {
+        if (cache == nullptr) return missing("cache");
+        auto saved = cache->cache.save();
+        if (!saved) return tl::unexpected(saved.error());
+        if (blocks != nullptr) *blocks = *saved;
+        return {};
+    });
 }
 
 int32_t hbf_kv_sequence_open(hbf_kv_cache *cache, const uint32_t *prompt, uint64_t tokens, const char *tenant,

@@ -69,6 +69,9 @@ TEST_F(CacheTest, TheSameThroughC) {
     EXPECT_EQ(hbf_kv_truncate(fork, 3, message), HBF_OK);
     EXPECT_EQ(hbf_kv_truncate(fork, 4, message), HBF_INVALID);
     EXPECT_EQ(hbf_kv_tokens(fork), 3u);
+    EXPECT_EQ(hbf_kv_save(&cache, nullptr, message), HBF_UNSUPPORTED);
+    EXPECT_TRUE(contains(text, "cold_storage.path")) << text;
+    EXPECT_EQ(hbf_kv_save(nullptr, nullptr, message), HBF_INVALID);
     hbf_kv_sequence_drop(fork);
 }
 

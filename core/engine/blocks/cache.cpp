@@ -100,6 +100,12 @@ Result<> KvCache::pin(BlockId block, std::chrono::milliseconds time) {
 void KvCache::unpin(BlockId block) {
     (void)asked_of(core_->process(), [&]() -> Result<> { return core_->unpin(block), Result<>(); });
 }
+Result<uint64_t> KvCache::save() {
+    return asked_of(core_->process(), [&] { return core_->save(); });
+}
+std::vector<std::string> KvCache::notes() const {
+    return core_->process() == this_process() ? core_->notes() : std::vector<std::string>();
+}
 Result<BlockInfo> KvCache::explain(BlockId block) const {
     return asked_of(core_->process(), [&] { return core_->explain(block); });
 }

@@ -12,9 +12,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/engine/blocks/block_table.hpp"
+#include "core/engine/blocks/cold_logs.hpp"
+#include "core/engine/blocks/cold_reader.hpp"
 #include "core/engine/blocks/heat.hpp"
 #include "core/engine/blocks/id_table.hpp"
 #include "core/engine/blocks/process.hpp"
@@ -29,12 +33,20 @@ namespace hbf::kv {
 
 // What one thread needs to move or read blocks; borrowed from the cache.
 struct Worker {
-    Worker(TierPool &cpu, uint64_t longest, Epochs &epochs) : copier(cpu, longest), reader(epochs.take()) {}
+    Worker(TierPool &cpu, uint64_t longest, Epochs &epochs)
+        : copier(cpu, longest), cold(cpu, longest), reader(epochs.take()) {}
     ~Worker() { Epochs::give_back(reader); }
     Worker(const Worker &) = delete;
     Worker &operator=(const Worker &) = delete;
     Copier copier;
+    ColdReader cold;
     Epochs::Reader &reader;
+};
+
+// What a block will be, before its bytes are there.
+struct BlockShape {
+    uint32_t lane = 0, first = 0, capacity = 0; // position of its first token; tokens
+    uint16_t tenant = 0;                        // its number
 };
 
 class CacheCore : public std::enable_shared_from_this<CacheCore> {
@@ -42,7 +54,8 @@ public:
     using Clock = std::chrono::steady_clock;
 
     // In a child of fork() it is left alone at its end: its locks may be held, and its threads are not there to be joined.
-    static Result<std::shared_ptr<CacheCore>> make(const CacheOptions &options);
+    // `calls`: tests, of the cold logs.
+    static Result<std::shared_ptr<CacheCore>> make(const CacheOptions &options, const cold::Calls *calls = nullptr);
     explicit CacheCore(const CacheOptions &options);
     ~CacheCore();
     CacheCore(const CacheCore &) = delete;
@@ -60,7 +73,7 @@ public:
     Clock::time_point deadline() const { return Clock::now() + deadline_; }
 
     // Blocks: lifecycle.cpp. Every block that is returned is the caller's to release.
-    Result<BlockId> new_block(uint32_t lane, uint32_t first, uint32_t capacity);
+    Result<BlockId> new_block(const BlockShape &as);
     std::byte *memory(BlockId block) const;        // of one that is being filled
     bool writable(BlockId block, uint16_t tokens); // being filled, and nobody else's; then it has these tokens from now on
     void share(BlockId block);
@@ -71,7 +84,8 @@ public:
     Result<BlockId> copy_of(Worker &worker, BlockId block, uint16_t tokens); // a block of the caller's own, to be filled
 
     // Prefixes: prefix.cpp
-    BlockId find(const Identity &identity);              // no_block, or a block that is now the caller's
+    // no_block, or a block that is now the caller's; in memory, or in the tenant's cold log.
+    BlockId find(const Identity &identity, const BlockShape &as);
     std::vector<uint32_t> sizes_of(uint32_t lane) const; // of blocks that there ever were, largest first
 
     // Bytes: reading.cpp
@@ -120,6 +134,14 @@ public:
     // A request takes these blocks over, head first, a list for each lane; it ends with those.
     void request_begins(std::span<const std::vector<BlockId>> lanes);
     void request_ends(std::span<const BlockId> before, std::span<const BlockId> tails);
+
+    // The cold tier as logs: cold_tier.cpp, cold_save.cpp
+    uint16_t tenant_number(std::string_view tenant); // 0: ""
+    Result<> open_tenant(uint16_t number, std::string_view tenant);
+    bool waits_in_log(BlockId block) const;
+    void load_found(std::span<const BlockId> blocks); // as far as memory is free; what is damaged is lost then
+    Result<uint64_t> save(); // blocks that can be found again and are in no log are written there; how many
+    std::vector<std::string> notes() const;
 
     // Moves: move.cpp, room.cpp, defragment.cpp
     Result<> migrate(BlockId block, Tier to, Clock::time_point deadline, observe::Reason why = observe::Reason::asked);
@@ -171,7 +193,7 @@ private:
         double entropy = -1; // smoothed; below 0: not reported
     };
 
-    Result<> open(const CacheOptions &options);
+    Result<> open();
     Result<> begin_heat(const CacheOptions &options);
     // For hbf monitor: shown.cpp
     void show_from_now_on(const CacheOptions &options);
@@ -188,8 +210,11 @@ private:
     void give_back(std::unique_ptr<Worker> worker);
 
     TierPool *pool(Tier tier) const { return pools_[static_cast<size_t>(tier)].get(); }
-    TierPool *colder(Tier tier) const; // the next one that there is, nullptr: none
-    Spot spot(BlockPlace place) const { return pool(place.tier())->at(place.granule()); }
+    std::optional<Tier> colder(Tier tier) const; // the next one that there is
+    bool has(Tier tier) const { return pool(tier) != nullptr || (tier == Tier::cold && logs_); }
+    // In a log: no memory of a pool, and not to be found there by its granule.
+    bool in_log(BlockPlace place) const { return logs_ && place.somewhere() && place.tier() == Tier::cold; }
+    Spot spot(BlockPlace place) const { return in_log(place) ? Spot() : pool(place.tier())->at(place.granule()); }
     static BlockPlace place_of(const BlockRecord &record) { return BlockPlace(record.place.load()); }
     uint64_t copied_bytes(const BlockRecord &record) const { return uint64_t{record.granules} * granule_size; }
 
@@ -213,12 +238,57 @@ private:
     void lose(BlockId block);
     bool same_bytes(Lock &lock, Worker &worker, BlockId one, BlockId other); // opens the lock meanwhile
 
+    struct Storing {
+        BlockId block = no_block;
+        uint64_t number = 0;
+        ColdLog *log = nullptr;
+        Identity key;
+        bool own_key = false, copied = false, counted = false;
+        Result<> outcome;
+    };
+    struct Forgotten {
+        ColdLog *log;
+        Identity key;
+        uint32_t granules;
+    };
+    static constexpr uint16_t too_many_tenants = 127; // the number of all that are beyond it
+    static constexpr uint32_t most_at_once = 32;      // granules that one commit brings to a log
+    void identify();
+    Result<> open_logs(const CacheOptions &options, const cold::Calls *calls);
+    void look_for_all_sizes();
+    bool counts_on_log(const Identity &block) const;
+    Result<> append_to_log(Lock &lock, Worker &worker, Storing &one, Clock::time_point deadline);
+    static bool is_there(Worker &worker, const ColdLog &log, const Identity &key, uint64_t number, const std::byte *bytes,
+                         uint32_t granules);
+    void move_to_log(Lock &lock, Worker &worker, std::span<Storing> all, Clock::time_point deadline);
+    void publish_in_log(const Storing &one);
+    void leave_log(BlockId block, BlockPlace place);
+    Result<> forget_own_keys(); // not under the lock
+    Result<> evict_to_log(BlockId block, TierPool &from, Clock::time_point deadline);
+    struct Loading {
+        BlockId block;
+        BlockPlace to; // allocated
+    };
+    std::optional<BlockPlace> free_run(uint32_t granules);
+    void finish_loading(Worker &worker, const Loading &one, ColdReader::Piece &piece, uint64_t began);
+    void give_up_loading(Worker &worker, const Loading &one); // under the lock
+    static ColdReader::Piece piece_of(const BlockRecord &record);
+    Result<Spot> fetch_from_log(Worker &worker, const BlockRecord &record, BlockPlace place) const;
+    Result<> load(Lock &lock, Worker &worker, BlockId block, TierPool &to, uint64_t run, Clock::time_point deadline);
+    void lose_in_log(BlockId block, const Error &why);
+    Result<const std::byte *> bytes_in_log(Worker &worker, BlockId block, BlockPlace place); // nullptr: look again
+    const std::byte *copy_in_log(Worker &worker, const BlockRecord &record, BlockPlace place);
+    BlockId take_over(const Identity &identity, const BlockShape &as);
+    Result<uint64_t> save_group(Worker &worker, std::span<const BlockId> waiting, size_t &next, std::vector<BlockId> &rest);
+    Result<bool> save_one(Worker &worker, BlockId block);
+
     Result<const std::byte *> bytes_of(Worker &worker, BlockId block);
     Result<const std::byte *> recover(Worker &worker, BlockRecord &record, const Error &cause);
 
     Result<> carry(Lock &lock, Worker &worker, BlockId block, Tier to, Clock::time_point deadline, bool &copied);
     Result<> transfer(Lock &lock, Worker &worker, BlockId block, TierPool &to, uint64_t run, Clock::time_point deadline);
     bool lower_is_right(Lock &lock, Worker &worker, BlockRecord &record, Clock::time_point deadline);
+    bool take_lower(Lock &lock, Worker &worker, BlockId block, Clock::time_point deadline);
     void finish_move(BlockId block);
     Result<uint64_t> allocate(Tier tier, uint32_t granules, Clock::time_point deadline);
     using Tried = std::vector<BlockId>;                                        // and it did not go
@@ -245,7 +315,7 @@ private:
     Model model_;
     const Settings settings_;
     const std::chrono::milliseconds deadline_;
-    const bool dedupe_, background_, verify_reads_;
+    const bool dedupe_, background_, verify_reads_, keep_at_close_;
     Identity model_identity_, layout_identity_;
     std::vector<Identity> roots_;
     Epochs epochs_;
@@ -264,8 +334,14 @@ private:
     std::atomic<uint64_t> index_bytes_{0}; // of keys, for selective attention
     std::unique_ptr<Heat> heat_;           // what of it readers use takes no lock
     std::atomic<bool> looks_ahead_{false};
-    std::deque<BlockId> chain_; // of requests that began: to be fetched ahead
-    BlockId shown_hand_ = 0;    // whose heat is shown next
+    std::deque<BlockId> chain_;          // of requests that began: to be fetched ahead
+    BlockId shown_hand_ = 0;             // whose heat is shown next
+    std::atomic<bool> all_sizes_{false}; // are looked for
+    std::atomic<uint32_t> groups_{0};    // of blocks that are on their way to a log and cannot go elsewhere
+    std::unordered_map<std::string, uint16_t> tenants_;
+    std::unordered_set<Identity> own_keys_; // in logs, of blocks that are not found by their identity
+    std::vector<Forgotten> forgotten_;      // to be removed from their logs
+    std::unique_ptr<ColdLogs> logs_;        // nullptr: the cold tier, if there is one, is a place
 
     std::mutex workers_mutex_;
     std::vector<std::unique_ptr<Worker>> workers_; // with room for all that there are

@@ -13,6 +13,7 @@ using namespace hbf::testing;
 
 class CacheTest : public FabricTest {
 protected:
+    static constexpr uint32_t cold = hbf::testing::cold;              // the tier; the cold logs are a namespace here
     static constexpr uint32_t dim = 16, heads = 2, row = dim * heads; // numbers
 
     CacheOptions small(uint64_t hbm_blocks = 64, uint64_t hbf_blocks = 256) {

@@ -38,7 +38,7 @@ void CacheCore::balance() {
         }
         return;
     }
-    if (colder(Tier::hbm) == nullptr) return;
+    if (!colder(Tier::hbm)) return;
     if (heat_->anything() || pool(Tier::hbm)->used() > hbm_limit()) transfers_->wake();
 }
 
@@ -118,11 +118,11 @@ void CacheCore::move_down_for_room(Round &round) {
     // What its score says belongs further down.
     for (const Tier tier : {Tier::hbm, Tier::hbf}) {
         TierPool *const from = pool(tier);
-        if (from == nullptr || colder(tier) == nullptr) continue;
+        if (from == nullptr || !colder(tier)) continue;
         const BlockId coldest = heat_->scheduler().peek(tier, [&](BlockId id) { return may_leave(id, *from); });
         if (coldest == no_block || round.has(coldest)) continue;
         const auto decision = heat_->scheduler().decide(coldest);
-        if (decision.to > tier && pool(decision.to) != nullptr) ask(round, coldest, decision.to, false, Reason::cooled);
+        if (decision.to > tier && has(decision.to)) ask(round, coldest, decision.to, false, Reason::cooled);
     }
 }
 
@@ -131,21 +131,24 @@ Tier CacheCore::below(BlockId block) const {
     const placement::Scheduler &scheduler = heat_->scheduler();
     const Tier from = place_of(table_[block]).tier();
     for (auto i = static_cast<uint32_t>(from) + 1; i < tier_count; ++i)
-        if (pools_[i] && scheduler.has(block, static_cast<Tier>(i))) return static_cast<Tier>(i);
+        if (has(static_cast<Tier>(i)) && scheduler.has(block, static_cast<Tier>(i))) return static_cast<Tier>(i);
     const auto to = scheduler.write_to(block, from);
-    if (to && *to > from && pool(*to) != nullptr) return *to;
-    return colder(from) != nullptr ? colder(from)->tier : from;
+    if (to && *to > from && has(*to)) return *to;
+    return colder(from).value_or(from);
 }
 
 bool CacheCore::may_leave(BlockId block, const TierPool &from) const {
     const BlockRecord *const record = table_.find(block);
     return record != nullptr && record->sealed && !record->moving && !record->lost.load() && record->same_as == no_block &&
-           place_of(*record).tier() == from.tier && (colder(from.tier) != nullptr || record->references == 0);
+           place_of(*record).tier() == from.tier && (colder(from.tier) || record->references == 0);
 }
 
 // The transfer of a round is over.
 bool CacheCore::moved(const Transfers::Transfer &transfer) {
     const bool done = guarded([&] {
+                          TierPool *const from = pool(tier_of(transfer.block));
+                          if (transfer.to == Tier::cold && logs_ && from != nullptr) // others come along
+                              return evict_to_log(transfer.block, *from, transfer.deadline);
                           return migrate(transfer.block, transfer.to, transfer.deadline, static_cast<Reason>(transfer.why));
                       }).has_value();
     if (!done && transfer.load) {

@@ -100,19 +100,19 @@ TEST(HeatRing, ManyWritersOneReader) {
 
 TEST_F(HeatTest, TheColdestGoesDownFirst) {
     KvCache cache = must(KvCache::open(tiers(16, 64, false)));
-    Sequence hot = must(cache.sequence()), cold = must(cache.sequence());
+    Sequence hot = must(cache.sequence()), cool = must(cache.sequence());
     const auto first = tokens(1, 48), second = tokens(1000, 48);
     must(write(hot, first));
-    must(write(cold, second));
+    must(write(cool, second));
     for (int i = 0; i < 64; ++i) (void)attended(hot), (void)attended(hot, 1); // older, but used
     Sequence more = must(cache.sequence());
     must(write(more, tokens(5000, 64)));
     EXPECT_EQ(in(cache, hot, Tier::hbm), 6u);
-    EXPECT_EQ(in(cache, cold, Tier::hbm), 2u) << "its first blocks: no parent before its children";
-    EXPECT_EQ(must(cache.explain(cold.blocks(0)[0])).tier, Tier::hbm);
-    EXPECT_EQ(must(cache.explain(cold.blocks(1)[0])).tier, Tier::hbm);
-    EXPECT_GT(must(cache.explain(hot.blocks(0)[0])).score, must(cache.explain(cold.blocks(0)[2])).score);
-    EXPECT_EQ(check(cold, second), "");
+    EXPECT_EQ(in(cache, cool, Tier::hbm), 2u) << "its first blocks: no parent before its children";
+    EXPECT_EQ(must(cache.explain(cool.blocks(0)[0])).tier, Tier::hbm);
+    EXPECT_EQ(must(cache.explain(cool.blocks(1)[0])).tier, Tier::hbm);
+    EXPECT_GT(must(cache.explain(hot.blocks(0)[0])).score, must(cache.explain(cool.blocks(0)[2])).score);
+    EXPECT_EQ(check(cool, second), "");
 }
 
 TEST_F(HeatTest, ByRecencyTheOldestGoesDownFirst) {

@@ -14,13 +14,14 @@ Result<> CacheCore::begin_heat(const CacheOptions &options) {
     heat.lanes = lanes();
     heat.block_granules = granules_of(block_bytes(settings_.kv.chunk_size));
     heat.hbf_tier = pools_[1] != nullptr;
-    heat.cold_tier = pools_[2] != nullptr;
+    heat.cold_tier = has(Tier::cold);
+    if (logs_) heat.room[2] = logs_->bytes() / granule_size;
     for (uint32_t i = 0; i < tier_count; ++i)
         if (pools_[i]) heat.room[i] = i == 0 ? hbm_limit() : pools_[i]->budget();
     auto made = Heat::make(settings_, heat);
     if (!made) return tl::unexpected(std::move(made.error()));
     heat_ = std::move(*made);
-    looks_ahead_.store(background_ && heat_->ahead().on() && colder(Tier::hbm) != nullptr);
+    looks_ahead_.store(background_ && heat_->ahead().on() && colder(Tier::hbm).has_value());
     return {};
 }
 
@@ -29,7 +30,7 @@ void CacheCore::request_begins(std::span<const std::vector<BlockId>> lanes) {
     std::vector<BlockId> tails, below;
     tails.reserve(lanes.size());
     const std::lock_guard lock(mutex_);
-    const bool ahead = background_ && heat_->ahead().on() && colder(Tier::hbm) != nullptr;
+    const bool ahead = background_ && heat_->ahead().on() && colder(Tier::hbm).has_value();
     size_t longest = 0;
     for (const auto &lane : lanes) {
         heat_->use_now(table_, lane, &lane == &lanes.front());

@@ -12,8 +12,8 @@
 
 namespace hbf::kv {
 
-Result<BlockId> CacheCore::new_block(uint32_t lane, uint32_t first, uint32_t capacity) {
-    const uint64_t bytes = block_bytes(capacity);
+Result<BlockId> CacheCore::new_block(const BlockShape &as) {
+    const uint64_t bytes = block_bytes(as.capacity);
     const uint32_t granules = granules_of(bytes);
     auto run = allocate(cpu_->tier, granules, deadline());
     if (!run) return tl::unexpected(run.error());
@@ -30,11 +30,12 @@ Result<BlockId> CacheCore::new_block(uint32_t lane, uint32_t first, uint32_t cap
     unused.keep();
     BlockRecord &record = table_[block];
     record.references = 1;
-    record.first = first;
-    record.capacity = static_cast<uint16_t>(capacity);
+    record.first = as.first;
+    record.capacity = static_cast<uint16_t>(as.capacity);
     record.granules = static_cast<uint16_t>(granules);
-    record.layer = static_cast<uint16_t>(lane / model_.head_groups);
-    record.group = static_cast<uint16_t>(lane % model_.head_groups);
+    record.layer = static_cast<uint16_t>(as.lane / model_.head_groups);
+    record.group = static_cast<uint16_t>(as.lane % model_.head_groups);
+    record.tenant = as.tenant;
     record.place.store(BlockPlace(place_of(record).next_generation(), cpu_->tier, *run).word());
     cpu_->set_owner(*run, granules, block);
     show(block, observe::Reason::filled);
@@ -55,7 +56,7 @@ bool CacheCore::writable(BlockId block, uint16_t tokens) {
 
 Result<BlockId> CacheCore::copy_of(Worker &worker, BlockId block, uint16_t tokens) {
     const BlockRecord &old = table_[block];
-    auto made = new_block(uint32_t{old.layer} * model_.head_groups + old.group, old.first, old.capacity);
+    auto made = new_block({uint32_t{old.layer} * model_.head_groups + old.group, old.first, old.capacity, old.tenant});
     if (!made) return made;
     Undo unused([&] { release(*made); });
     if (verify_reads_)
@@ -82,7 +83,7 @@ void CacheCore::release(BlockId block) {
 // What can be found again stays, until its place is needed.
 void CacheCore::release_locked(BlockId block) {
     BlockRecord &record = table_[block];
-    if (--record.references == 0 && !record.indexed) destroy(block);
+    if (--record.references == 0 && (!record.indexed || in_log(place_of(record)))) destroy(block);
 }
 
 void CacheCore::retire(BlockPlace place, uint32_t granules) {
@@ -111,7 +112,10 @@ void CacheCore::destroy(BlockId block) {
     } else {
         const BlockPlace place = place_of(record);
         record.place.store(BlockPlace::nowhere(place.next_generation()).word());
-        retire(place, record.granules);
+        if (in_log(place))
+            leave_log(block, place);
+        else
+            retire(place, record.granules);
         drop_lower(record);
     }
     heat_->forget(block);
@@ -141,7 +145,8 @@ BlockId CacheCore::find_content(BlockId like) const {
     const uint32_t *const crc = spot(place_of(mine)).crc;
     return by_content_.find(fingerprint(mine), [&](BlockId block) {
         const BlockRecord &other = table_[block];
-        return block != like && other.capacity == mine.capacity && !other.lost.load() &&
+        return block != like && other.tenant == mine.tenant && mine.tenant != too_many_tenants &&
+               other.capacity == mine.capacity && !other.lost.load() &&
                std::equal(crc, crc + mine.granules, spot(place_of(other)).crc);
     });
 }
@@ -151,7 +156,7 @@ void CacheCore::add_to_indexes(BlockId block) {
     by_identity_.make_room(identity_hash());
     by_content_.make_room(content_hash());
     by_identity_.insert(block, identity_hash());
-    if (record.same_as == no_block) by_content_.insert(block, content_hash());
+    if (record.same_as == no_block && !in_log(place_of(record))) by_content_.insert(block, content_hash());
     record.indexed = true;
 }
 
@@ -159,7 +164,7 @@ void CacheCore::unindex(BlockId block) {
     BlockRecord &record = table_[block];
     if (!record.indexed) return;
     by_identity_.erase(block, identity_hash());
-    if (record.same_as == no_block) by_content_.erase(block, content_hash());
+    if (record.same_as == no_block && !in_log(place_of(record))) by_content_.erase(block, content_hash());
     record.indexed = false;
 }
 

@@ -177,7 +177,7 @@ TEST_F(CacheTest, BlocksBeyondFourGigabytesOfATier) {
     const auto core = must(CacheCore::make(options));
     KvCache cache(core);
     std::vector<BlockId> others;
-    for (uint64_t i = 0; i < below; ++i) others.push_back(must(core->new_block(0, 0, 16)));
+    for (uint64_t i = 0; i < below; ++i) others.push_back(must(core->new_block({0, 0, 16})));
     Sequence sequence = must(cache.sequence());
     std::vector<float> keys(40 * 512), values(keys.size());
     for (size_t i = 0; i < keys.size(); ++i)

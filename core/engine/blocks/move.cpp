@@ -17,7 +17,7 @@ Result<> CacheCore::migrate(BlockId block, Tier to, Clock::time_point deadline, 
         block = record->same_as;
         record = &table_[block];
     }
-    if (static_cast<uint32_t>(to) >= tier_count || pool(to) == nullptr)
+    if (static_cast<uint32_t>(to) >= tier_count || !has(to))
         return fail(Code::unsupported, fmt::format("this cache has no tier {}", to_string(to)));
     if (!record->sealed) return fail(Code::invalid, fmt::format("block {} is being filled", block));
     if (record->lost) return fail(Code::data_loss, fmt::format("no copy of block {} is right", block));
@@ -31,7 +31,16 @@ Result<> CacheCore::migrate(BlockId block, Tier to, Clock::time_point deadline, 
     const Tier from = place_of(*record).tier();
     const uint64_t began = observe::now_ns();
     bool copied = true;
-    auto outcome = carry(lock, *worker, block, to, deadline, copied);
+    Result<> outcome;
+    if (to == Tier::cold && logs_) {
+        Storing one;
+        one.block = block;
+        move_to_log(lock, *worker, {&one, 1}, deadline);
+        copied = one.copied;
+        outcome = std::move(one.outcome);
+    } else {
+        outcome = carry(lock, *worker, block, to, deadline, copied);
+    }
     record->moving = false;
     show_move(block, from, to, why, outcome, copied, began);
     return outcome;
@@ -40,7 +49,8 @@ Result<> CacheCore::migrate(BlockId block, Tier to, Clock::time_point deadline, 
 void CacheCore::finish_move(BlockId block) {
     BlockRecord &record = table_[block];
     record.moving = false;
-    if (!record.dead) return;
+    // What is in the log is found there: if nobody holds it, nobody needs to know more of it.
+    if (!record.dead && (record.references != 0 || !in_log(place_of(record)))) return;
     record.dead = false;
     destroy(block);
 }
@@ -52,7 +62,10 @@ void CacheCore::publish(BlockId block, BlockPlace at, bool keep_lower) {
     record.place.store(BlockPlace(old.next_generation(), at.tier(), at.granule()).word());
     pool(at.tier())->set_owner(at.granule(), record.granules, block);
     heat_->placed(table_, block, no_block, at.tier());
-    if (keep_lower && at.tier() < old.tier()) {
+    if (in_log(old)) {
+        leave_log(block, old);
+        if (record.indexed) by_content_.insert(block, content_hash());
+    } else if (keep_lower && at.tier() < old.tier()) {
         drop_lower(record);
         record.lower = old.word();
     } else {
@@ -69,6 +82,19 @@ bool CacheCore::lower_is_right(Lock &lock, Worker &worker, BlockRecord &record, 
     lock.lock();
     if (!bytes && bytes.error().code == Code::data_loss) ++counts_.damaged;
     return bytes.has_value();
+}
+
+// The hotter copy is the wrong one: the one below takes its place. False: there is none that is right.
+bool CacheCore::take_lower(Lock &lock, Worker &worker, BlockId block, Clock::time_point deadline) {
+    BlockRecord &record = table_[block];
+    const BlockPlace lower(record.lower);
+    if (!lower.somewhere() || !lower_is_right(lock, worker, record, deadline) || record.lower != lower.word()) return false;
+    record.lower = BlockPlace().word();
+    const BlockPlace wrong = place_of(record);
+    record.place.store(BlockPlace(wrong.next_generation(), lower.tier(), lower.granule()).word());
+    heat_->removed(block, wrong.tier());
+    retire(wrong, record.granules);
+    return true;
 }
 
 Result<> CacheCore::carry(Lock &lock, Worker &worker, BlockId block, Tier to, Clock::time_point deadline, bool &copied) {
@@ -109,6 +135,7 @@ Result<> CacheCore::transfer(Lock &lock, Worker &worker, BlockId block, TierPool
     const uint64_t bytes = copied_bytes(record);
     for (int attempt = 0;; ++attempt) {
         const BlockPlace from = place_of(record);
+        if (in_log(from)) return load(lock, worker, block, to, run, deadline);
         lock.unlock();
         auto done = worker.copier.copy(to, to.at(run), *pool(from.tier()), spot(from), bytes, deadline);
         bool source_right = true;
@@ -123,18 +150,9 @@ Result<> CacheCore::transfer(Lock &lock, Worker &worker, BlockId block, TierPool
         if (done.error().code != Code::data_loss) return done;
         ++counts_.damaged;
         if (attempt != 0) return done;
-        if (!source_right) {
-            const BlockPlace lower(record.lower);
-            if (!lower.somewhere() || !lower_is_right(lock, worker, record, deadline) || record.lower != lower.word()) {
-                lose(block);
-                return done;
-            }
-            // The hotter copy is the wrong one: the other takes its place.
-            record.lower = BlockPlace().word();
-            const BlockPlace wrong = place_of(record);
-            record.place.store(BlockPlace(wrong.next_generation(), lower.tier(), lower.granule()).word());
-            heat_->removed(block, wrong.tier());
-            retire(wrong, record.granules);
+        if (!source_right && !take_lower(lock, worker, block, deadline)) {
+            lose(block);
+            return done;
         }
     }
 }

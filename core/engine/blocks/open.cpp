@@ -39,13 +39,14 @@ kernels::device::kv_shape CacheCore::shape(uint32_t capacity) const {
 
 CacheCore::CacheCore(const CacheOptions &options)
     : model_(options.model), settings_(options.settings), deadline_(options.deadline), dedupe_(options.dedupe),
-      background_(options.background), verify_reads_(options.verify_reads) {}
+      background_(options.background), verify_reads_(options.verify_reads), keep_at_close_(options.keep_at_close) {}
 
 CacheCore::~CacheCore() {
     if (transfers_) transfers_->stop();
+    if (transfers_ && logs_ && keep_at_close_) (void)guarded([&] { return save(); }); // who wants to know calls it
 }
 
-Result<std::shared_ptr<CacheCore>> CacheCore::make(const CacheOptions &options) {
+Result<std::shared_ptr<CacheCore>> CacheCore::make(const CacheOptions &options, const cold::Calls *calls) {
     const std::shared_ptr<CacheCore> core(new CacheCore(options), [](CacheCore *its) {
         if (its->process() == this_process()) delete its;
     });
@@ -53,9 +54,11 @@ Result<std::shared_ptr<CacheCore>> CacheCore::make(const CacheOptions &options) 
     if (auto fine = check_model(options.model, core->shape(largest_block)); !fine) return tl::unexpected(fine.error());
     if (options.deadline.count() <= 0) return fail(Code::invalid, "deadline: it must be longer than 0 ms");
     if (auto fine = core->check_places(options); !fine) return tl::unexpected(fine.error());
+    core->identify();
+    if (auto fine = core->open_logs(options, calls); !fine) return tl::unexpected(fine.error());
     if (auto fine = core->begin_heat(options); !fine) return tl::unexpected(fine.error());
     if (options.show) core->show_from_now_on(options);
-    if (auto fine = core->open(options); !fine) return tl::unexpected(fine.error());
+    if (auto fine = core->open(); !fine) return tl::unexpected(fine.error());
     return core;
 }
 
@@ -92,8 +95,9 @@ Result<> CacheCore::check_places(const CacheOptions &options) {
     return {};
 }
 
-Result<> CacheCore::open(const CacheOptions &options) {
-    model_identity_ = options.model.digest;
+// Whose bytes these are.
+void CacheCore::identify() {
+    model_identity_ = model_.digest;
     LayoutFacts layout;
     layout.element = model_.element;
     layout.layers = model_.layers;
@@ -103,9 +107,13 @@ Result<> CacheCore::open(const CacheOptions &options) {
     layout_identity_ = layout_identity(layout);
     for (uint32_t lane = 0; lane < lanes(); ++lane)
         roots_.push_back(Fields("lane").add(Field::extra, uint64_t{lane}).digest());
+}
+
+Result<> CacheCore::open() {
     chunk_ = settings_.kv.chunk_size;
     sizes_.resize(lanes());
     for (LaneSize &size : sizes_) size.now = block_size(chunk_, settings_.kv.chunk_align, 0, 0);
+    look_for_all_sizes();
     transfers_ = std::make_unique<Transfers>([this](const Transfers::Transfer &transfer) { return moved(transfer); }, 64,
                                              [this] { // without memory: the next time
                                                  (void)guarded([&]() -> Result<> { return decide(), Result<>(); });

@@ -8,13 +8,18 @@
 namespace hbf::kv {
 
 Result<const std::byte *> CacheCore::bytes_of(Worker &worker, BlockId block) {
-    BlockRecord *record = &table_[block];
-    if (record->same_as != no_block) record = &table_[record->same_as];
+    const BlockId same_as = table_[block].same_as, holder = same_as == no_block ? block : same_as;
+    BlockRecord *const record = &table_[holder];
     if (record->lost.load())
         return fail(Code::data_loss,
                     fmt::format("no copy of block {} (layer {}, tokens from {} on) is right: compute it again", block,
                                 record->layer, record->first));
-    const BlockPlace place(record->place.load());
+    BlockPlace place(record->place.load());
+    while (in_log(place)) {
+        auto bytes = bytes_in_log(worker, holder, place);
+        if (!bytes || *bytes != nullptr) return bytes;
+        place = BlockPlace(record->place.load());
+    }
     const Spot at = spot(place);
     if (at.address != nullptr) return at.address;
     auto bytes = worker.copier.fetch(*pool(place.tier()), at, copied_bytes(*record), deadline());
@@ -34,9 +39,14 @@ Result<const std::byte *> CacheCore::recover(Worker &worker, BlockRecord &record
         places[1] = BlockPlace(record.lower); // inside the epoch: it stays readable if somebody drops it now
     }
     for (const BlockPlace &place : places) {
-        if (!place.somewhere()) continue;
+        if (!place.somewhere() || in_log(place)) continue;
         auto bytes = worker.copier.fetch(*pool(place.tier()), spot(place), copied_bytes(record), deadline());
         if (!bytes) continue;
+        const std::lock_guard lock(mutex_);
+        ++counts_.recovered;
+        return bytes;
+    }
+    if (const std::byte *const bytes = copy_in_log(worker, record, places[0]); bytes != nullptr) {
         const std::lock_guard lock(mutex_);
         ++counts_.recovered;
         return bytes;

@@ -43,10 +43,26 @@ Result<BlockInfo> CacheCore::explain(BlockId block) const {
 }
 
 CacheStats CacheCore::stats() const {
+    uint32_t logs = 0; // not under the lock
+    const cold::LogStats cold = logs_ ? logs_->stats(logs) : cold::LogStats();
     const std::lock_guard lock(mutex_);
     heat_->expire();
     heat_->drain(table_);
     CacheStats stats = counts_;
+    stats.log.logs = logs;
+    stats.log.granules = cold.granules;
+    stats.log.used_bytes = cold.used_bytes;
+    stats.log.held_bytes = logs_ ? logs_->held() : 0;
+    stats.log.commits = cold.commits;
+    stats.log.read_bytes = cold.read_bytes;
+    stats.log.evicted_granules = cold.evicted;
+    stats.log.moved_granules = cold.moved;
+    stats.log.damaged_granules = cold.lost;
+    stats.log.refused_growths = cold.refused_growths;
+    if (logs_) {
+        stats.tiers[static_cast<size_t>(Tier::cold)].budget = logs_->bytes();
+        stats.tiers[static_cast<size_t>(Tier::cold)].used = cold.used_bytes;
+    }
     stats.shown = page_ != nullptr;
     stats.prefetched_useful = heat_->ahead().bytes().useful;
     stats.prefetched_wasted = heat_->ahead().bytes().wasted;

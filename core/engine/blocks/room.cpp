@@ -11,14 +11,15 @@
 
 namespace hbf::kv {
 
-TierPool *CacheCore::colder(Tier tier) const {
+std::optional<Tier> CacheCore::colder(Tier tier) const {
     for (auto i = static_cast<uint32_t>(tier) + 1; i < tier_count; ++i)
-        if (pools_[i]) return pools_[i].get();
-    return nullptr;
+        if (has(static_cast<Tier>(i))) return static_cast<Tier>(i);
+    return std::nullopt;
 }
 
 Result<uint64_t> CacheCore::allocate(Tier tier, uint32_t granules, Clock::time_point deadline) {
     TierPool &from = *pool(tier);
+    std::string why; // the last of them
     for (Tried tried;;) {
         from.collect(epochs_);
         auto run = from.allocate(granules);
@@ -34,16 +35,21 @@ Result<uint64_t> CacheCore::allocate(Tier tier, uint32_t granules, Clock::time_p
             }
         }
         if (victim != no_block) {
-            if (auto gone = evict(victim, from, deadline); !gone) tried.push_back(victim);
+            if (auto gone = evict(victim, from, deadline); !gone) {
+                tried.push_back(victim);
+                why = std::move(gone.error().message);
+            }
             continue;
         }
-        if (from.waiting() > 0 && Clock::now() < deadline) { // readers are about to go on
+        // Readers are about to go on, or blocks that are being written to a log can go then.
+        if ((from.waiting() > 0 || groups_ > 0) && Clock::now() < deadline) {
             std::this_thread::yield();
             continue;
         }
         Error error = std::move(run.error());
         error.message +=
             "; what is there is being used and no colder tier takes it: give a larger budget, or drop sequences";
+        if (!why.empty()) error.message += fmt::format(" ({})", why);
         return tl::unexpected(std::move(error));
     }
 }
@@ -96,14 +102,15 @@ BlockId CacheCore::next_by_hand(TierPool &from, bool &lower_copy, const Tried &t
 
 Result<> CacheCore::evict(BlockId block, TierPool &from, Clock::time_point deadline) {
     Result<> moved = fail(Code::unsupported, "there is no colder tier");
-    if (colder(from.tier) != nullptr) {
+    if (colder(from.tier)) {
         Tier to = Tier::cold;
         {
             const std::lock_guard lock(mutex_);
             if (table_.find(block) == nullptr) return {};
             to = below(block);
         }
-        moved = migrate(block, to, deadline, observe::Reason::room);
+        moved = to == Tier::cold && logs_ ? evict_to_log(block, from, deadline)
+                                          : migrate(block, to, deadline, observe::Reason::room);
     }
     if (moved) return moved;
     const std::lock_guard lock(mutex_);

@@ -11,8 +11,8 @@
 namespace hbf::kv {
 
 SequenceCore::SequenceCore(std::shared_ptr<CacheCore> cache, std::string_view tenant)
-    : cache_(std::move(cache)), tenant_(tenant), identities_(cache_->identities(tenant)), lanes_(cache_->lanes()),
-      put_(cache_->model().layers, false) {
+    : cache_(std::move(cache)), tenant_(tenant), tenant_number_(cache_->tenant_number(tenant)),
+      identities_(cache_->identities(tenant)), lanes_(cache_->lanes()), put_(cache_->model().layers, false) {
     adopted_.reserve(lanes_.size());
     tails_.reserve(lanes_.size()); // its end allocates nothing
     cache_->count_sequence(1);
@@ -104,7 +104,7 @@ Result<uint32_t> SequenceCore::room(Worker &worker, uint32_t number) {
     }
     make_room(lane.entries);
     const uint32_t capacity = cache_->next_capacity(number, true);
-    auto made = cache_->new_block(number, static_cast<uint32_t>(lane.tokens), capacity);
+    auto made = cache_->new_block({number, static_cast<uint32_t>(lane.tokens), capacity, tenant_number_});
     if (!made) return tl::unexpected(std::move(made.error()));
     lane.entries.push_back({*made, static_cast<uint32_t>(lane.tokens)});
     return capacity;
@@ -157,16 +157,17 @@ void SequenceCore::seal_last(Worker &worker, uint32_t number) {
 
 uint64_t SequenceCore::adopt_lane(uint32_t number, std::span<const uint32_t> prompt, uint64_t most, Identity &missing) {
     Lane &lane = lanes_[number];
-    const auto sizes = cache_->sizes_of(number);
+    auto sizes = cache_->sizes_of(number);
     Identity parent = cache_->root(number);
     missing = {};
     for (bool found = true; found && lane.tokens < most;) {
         found = false;
-        for (const uint32_t size : sizes) {
+        for (auto next = sizes.begin(); next != sizes.end(); ++next) {
+            const uint32_t size = *next;
             if (lane.tokens + size > prompt.size()) continue;
             const Identity identity = identities_.of(parent, prompt.subspan(lane.tokens, size));
             make_room(lane.entries);
-            const BlockId block = cache_->find(identity);
+            const BlockId block = cache_->find(identity, {number, static_cast<uint32_t>(lane.tokens), size, tenant_number_});
             if (block == no_block) {
                 missing = identity; // of the smallest size, in the end
                 continue;
@@ -175,13 +176,32 @@ uint64_t SequenceCore::adopt_lane(uint32_t number, std::span<const uint32_t> pro
             lane.tokens += size;
             parent = identity;
             found = true;
+            std::rotate(sizes.begin(), next, next + 1); // the next one is most likely as large
             break;
         }
     }
     return lane.tokens;
 }
 
+// Out of the cold log, the first tokens first. The tokens that are left: a block that turns out to be damaged ends them.
+uint64_t SequenceCore::load_adopted(uint64_t tokens) {
+    std::vector<Entry> found;
+    for (const Lane &lane : lanes_)
+        for (const Entry &entry : lane.entries)
+            if (cache_->waits_in_log(entry.block)) found.push_back(entry);
+    if (found.empty()) return tokens;
+    std::stable_sort(found.begin(), found.end(), [](const Entry &a, const Entry &b) { return a.first < b.first; });
+    std::vector<BlockId> blocks;
+    for (const Entry &entry : found) blocks.push_back(entry.block);
+    cache_->load_found(blocks);
+    for (const Entry &entry : found)
+        if (cache_->record(entry.block).lost.load()) tokens = std::min<uint64_t>(tokens, entry.first);
+    for (Lane &lane : lanes_) cut(lane, tokens);
+    return tokens;
+}
+
 Result<> SequenceCore::adopt(std::span<const uint32_t> prompt) {
+    if (auto fine = cache_->open_tenant(tenant_number_, tenant_); !fine) return fine;
     if (prompt.empty()) return {};
     uint64_t most = prompt.size() - 1; // what comes after the last token has to be computed from it
     const uint64_t all = most;
@@ -192,11 +212,10 @@ Result<> SequenceCore::adopt(std::span<const uint32_t> prompt) {
         if (got < most) ends_at = missing;
         most = std::min(most, got);
     }
+    for (Lane &lane : lanes_) cut(lane, most);
+    most = load_adopted(most);
     uint64_t blocks = 0;
-    for (Lane &lane : lanes_) {
-        cut(lane, most);
-        blocks += lane.entries.size();
-    }
+    for (const Lane &lane : lanes_) blocks += lane.entries.size();
     tokens_.assign(prompt.begin(), prompt.begin() + static_cast<ptrdiff_t>(most));
     committed_ = reused_ = most;
     cache_->count_reused(blocks);

@@ -67,6 +67,7 @@ private:
     Result<> check_layer(uint32_t layer) const;
     Result<> verify_layer(uint32_t layer); // where the cache verifies what is read
     uint64_t adopt_lane(uint32_t lane, std::span<const uint32_t> prompt, uint64_t most, Identity &missing);
+    uint64_t load_adopted(uint64_t tokens);
     void cut(Lane &lane, uint64_t tokens);
     void list(uint32_t lane, Attending::Pieces &out) const;
     Result<> attend_lane(Worker &worker, uint32_t lane, std::span<const float> query, uint32_t tokens,
@@ -78,6 +79,7 @@ private:
 
     const std::shared_ptr<CacheCore> cache_;
     const std::string tenant_;
+    const uint16_t tenant_number_;
     const BlockIdentities identities_;
     std::vector<Lane> lanes_;
     std::vector<uint32_t> tokens_; // with those of the step

@@ -22,6 +22,11 @@ void CacheCore::show_from_now_on(const CacheOptions &options) {
                          (*places[i])->device.name() + ", " + info.name};
         granules += (*places[i])->bytes / granule_size;
     }
+    if (logs_) {
+        const std::string where = "log in " + settings_.cold_storage.path;
+        page.tiers[static_cast<size_t>(Tier::cold)] = {true, false, logs_->bytes(), where};
+        granules += logs_->bytes() / granule_size;
+    }
     // A block of its own bytes takes a granule at least; others of the same bytes are left out beyond that.
     page.blocks = static_cast<uint32_t>(std::min<uint64_t>(2 * granules + 1024, 1 << 24));
     auto made = observe::Page::create(page);
@@ -142,6 +147,12 @@ void CacheCore::show_counts() {
         {Counter::prefetched_useful_bytes, heat_->ahead().bytes().useful},
         {Counter::prefetched_wasted_bytes, heat_->ahead().bytes().wasted},
         {Counter::prefetched_late_bytes, heat_->ahead().bytes().late},
+        {Counter::log_stored_blocks, counts_.log.stored_blocks},
+        {Counter::log_stored_bytes, counts_.log.stored_bytes},
+        {Counter::log_found_blocks, counts_.log.found_blocks},
+        {Counter::log_loaded_blocks, counts_.log.loaded_blocks},
+        {Counter::log_lost_blocks, counts_.log.lost_blocks},
+        {Counter::log_failed_writes, counts_.log.failed},
     };
     for (const auto &[counter, value] : values) page_->set(counter, value);
     page_->scheduler().sequences.store(counts_.sequences, std::memory_order_relaxed);
@@ -150,6 +161,7 @@ void CacheCore::show_counts() {
         page_->capacity(static_cast<Tier>(i), pools_[i]->budget() * granule_size);
         page_->used(static_cast<Tier>(i), pools_[i]->used() * granule_size);
     }
+    if (logs_) page_->used(Tier::cold, logs_->used());
 }
 
 } // namespace hbf::kv

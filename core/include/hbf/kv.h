@@ -54,8 +54,11 @@ typedef struct hbf_kv_options {
 
 /* Opens the host's devices and a cache over the tiers of one of them. */
 HBF_KV_API int32_t hbf_kv_open(const hbf_kv_options *options, hbf_kv_cache **cache, hbf_kv_message message) HBF_KV_NOEXCEPT;
-/* Sequences may outlive the handle; the memory goes with the last of them. NULL is nothing. */
+/* Sequences may outlive the handle; the memory goes with the last of them. With cold_storage.path in the settings blocks
+ * that can be found again are written to the cold log then. NULL is nothing. */
 HBF_KV_API void hbf_kv_close(hbf_kv_cache *cache) HBF_KV_NOEXCEPT;
+/* Writes them now, and says whether that went well. *blocks: how many are in the log now. May be NULL. */
+HBF_KV_API int32_t hbf_kv_save(hbf_kv_cache *cache, uint64_t *blocks, hbf_kv_message message) HBF_KV_NOEXCEPT;
 
 /* With the longest known prefix of the prompt (hbf_kv_tokens says how much). `tenant`: NULL is the same as "". */
 HBF_KV_API int32_t hbf_kv_sequence_open(hbf_kv_cache *cache, const uint32_t *prompt, uint64_t tokens, const char *tenant,

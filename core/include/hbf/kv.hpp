@@ -47,7 +47,7 @@ struct Settings {
     } hbf;
     struct ColdStorage {
         std::optional<double> size_gb;
-        std::string path; // absolute folder; "": none
+        std::string path; // absolute folder that is there; the cold tier is a log in it. "": none
     } cold_storage;
     struct Kv {
         uint32_t chunk_size = 32;  // tokens of a block at average attention entropy
@@ -93,7 +93,12 @@ struct CacheOptions {
     Settings settings;
     std::optional<Place> hbm, hbf, cold; // hbm must be there; the CPU must be able to write to hbm or hbf
     std::string policy = "ahas";         // who moves first: "ahas" by heat; "lru": by the last use, for comparison
-    bool dedupe = true;                  // blocks of the same bytes are stored once, after they were compared
+    // With settings.cold_storage.path the cold tier is a log on storage in the stead of a place: what is there outlives the
+    // cache and the process, and sequence() finds it again. One log a model, layout and tenant; a log has one writer.
+    uint32_t cold_tenants = 1;      // logs that there may be, each of an equal share of size_gb; the first is of tenant ""
+    bool wipe_cold_tenants = false; // for one tenant too many the log used longest ago is overwritten, if nobody has it open
+    bool keep_at_close = true;      // save() when the cache closes
+    bool dedupe = true;             // blocks of the same bytes are stored once, after they were compared
     bool verify_reads = false; // bytes that are read where they lie are held against their checksums first, and blocks that
                                // are being filled have some too: for memory that others may spoil, at half the speed or
                                // less. Without it bytes are checked whenever they move.
@@ -112,8 +117,22 @@ struct TierStats {
     double fragmentation = 0;              // share of the free bytes that the largest block cannot use
 };
 
+// Of the logs that are the cold tier. Blocks and bytes as the cache counts them since it was opened.
+struct ColdLogStats {
+    uint64_t logs = 0;                            // open ones, one a tenant; 0: the cold tier is no log
+    uint64_t granules = 0, used_bytes = 0;        // that can be found; segments on the medium
+    uint64_t held_bytes = 0;                      // that sequences count on: never evicted
+    uint64_t stored_blocks = 0, stored_bytes = 0; // written and committed
+    uint64_t found_blocks = 0;                    // of an earlier cache, or dropped from memory before: taken over
+    uint64_t loaded_blocks = 0, lost_blocks = 0;  // moved back to memory; damaged or evicted: to be computed again
+    uint64_t failed = 0;                          // writings that failed: those blocks stayed where they were
+    uint64_t commits = 0, read_bytes = 0, evicted_granules = 0, moved_granules = 0, damaged_granules = 0;
+    uint64_t refused_growths = 0; // the disk had no room for a segment within the capacity
+};
+
 struct CacheStats {
     TierStats tiers[tier_count];
+    ColdLogStats log;
     bool shown = false; // to hbf monitor
     uint64_t sequences = 0, blocks = 0;
     uint64_t sealed_blocks = 0, reused_blocks = 0;                 // ever filled; ever taken over by another sequence
@@ -235,6 +254,10 @@ public:
     // INVALID: there is no such block, it is being filled. EXHAUSTED: half of the tier is pinned.
     Result<> pin(BlockId block, std::chrono::milliseconds time);
     void unpin(BlockId block);
+    // Writes to the cold logs every block that can be found again and is in none yet, and commits: the number of blocks that
+    // are there now. UNSUPPORTED: no cold_storage.path. After an error what was written before it is there.
+    Result<uint64_t> save();
+    std::vector<std::string> notes() const; // of the cold logs: what is not as wanted, what was found damaged
     Result<BlockInfo> explain(BlockId block) const;
     CacheStats stats() const;
 
