@@ -65,7 +65,7 @@ run() { # NAME COMMAND...
 run 'each fault of the wrapper' "$campaign" --each --seed "$seed" --seeds "$out"
 kills=$(mktemp -d "$build/kills-XXXXXX") || fail 3 "no folder in $build"
 run '200 kills while the cold tier is written' env HBF_KILLS=200 HBF_SEED="$((seed % 2147483647))" HBF_TEST_DIR="$kills" \
-    "$cold" --gtest_filter='*Kill*' --gtest_brief=1
+    "$cold" --gtest_filter="*Kill*" --gtest_brief=1
 rm -rf "$kills"
 printf '# 200 kills: seed %d\n' "$((seed % 2147483647))" >>"$out"
 run 'random faults' "$campaign" --seconds "$seconds" --seed "$seed" --seeds "$out"
