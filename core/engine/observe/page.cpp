@@ -81,7 +81,11 @@ hbf::Result<std::unique_ptr<Page>> Page::create(const Options &options) {
     uint64_t magic = 0;
     std::memcpy(&magic, page_magic, sizeof magic);
     reinterpret_cast<Word *>(header->magic)->store(magic, std::memory_order_release);
-    return std::unique_ptr<Page>(new Page(header, fd));
+    auto *const page = new (std::nothrow) Page(header, fd);
+    if (page != nullptr) return std::unique_ptr<Page>(page);
+    ::munmap(at, size); // or it would be found for as long as the process lives
+    ::close(fd);
+    return fail(Code::exhausted, "no memory for a page");
 }
 
 Page::~Page() {
