@@ -97,6 +97,8 @@ int main(int argc, char **argv) {
         if (!number) return mistake(fmt::format("{} '{}': must be a number", word, value));
         numbers[word] = *number;
     }
+    for (const char *const file : {"--plugin", "--wrapper"}) // the wrapper takes no other than absolute paths
+        texts[file] = std::filesystem::absolute(texts[file]).string();
     std::ofstream seeds;
     if (!texts["--seeds"].empty()) {
         seeds.open(texts["--seeds"], std::ios::app);

@@ -114,8 +114,10 @@ class Broken(Emulated):
             here = [plugin for plugin in plugins if plugin in self.machines()]
             for plugin in here if WHOLE else here[:1]:
                 with self.subTest(fault=fault, plugin=plugin):
-                    done = self.emulate(self.machines()[plugin], '--fault', fault, '--', 'hbf', 'conformance', '--device',
-                                        plugin, '--no-preflight', '--filter', case, '--json', '-')
+                    command = ('--', 'hbf', 'conformance', '--device', plugin, '--no-preflight', '--filter', case, '--json', '-')
+                    done = self.emulate(self.machines()[plugin], '--fault', fault, *command)
+                    if done.returncode == 77 and self.emulate(self.machines()[plugin], *command).returncode == 77:
+                        self.skipTest(f'{plugin}: this build has not what {case} needs: ' + done.stderr.strip()[-200:])
                     self.assertIn(done.returncode, (1, 3, 77), done.stdout[-2000:])
                     report = json.loads(done.stdout)
                     said = done.stderr if done.returncode == 77 else ' '.join(

@@ -117,6 +117,12 @@ Result<> Log::Writer::free_one(Lock &lock, bool may_move) {
         return fail(Code::exhausted, fmt::format("{}: no room for another segment of {} bytes, and none can be given up",
                                                  store->folder.path().string(), segment_bytes_));
     const uint64_t half = segment_bytes_ / 2;
+    const auto pinned = pinned_bytes();
+    // What is moved fills half of another segment at most: else moving would make no room, again and again.
+    std::erase_if(order, [&](uint32_t number) { return pinned[number] > (may_move ? half : 0); });
+    if (order.empty())
+        return fail(Code::exhausted, fmt::format("{}: all that could be given up is in use: give a larger capacity",
+                                                 store->folder.path().string()));
     const auto cost = [&](uint32_t number) { // of keeping all that it holds, in bytes
         const Segment &segment = store->segments[number];
         return segment.live + segment.stones * 2 * sizeof(Entry);
@@ -126,17 +132,15 @@ Result<> Log::Writer::free_one(Lock &lock, bool may_move) {
         *std::min_element(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return cost(a) < cost(b); });
     const bool compact = cost(cheapest) == 0 || (may_move && cost(cheapest) <= half);
     const uint32_t victim = compact && cost(oldest) > half ? cheapest : oldest;
-    const auto full = [&] {
-        return fail(Code::exhausted, fmt::format("{}: all that could be given up is in use: give a larger capacity",
-                                                 store->folder.path().string()));
-    };
     Contents contents;
-    if (!may_move && has_pinned(victim)) return full();
     if (may_move) { // else there is nothing to be kept, or nowhere to go
         contents.keep_all = compact;
-        contents.is_oldest = victim == oldest;
-        if (auto kept = keep_from(lock, victim, half, contents); !kept) return kept;
-        if (contents.stays) return full();
+        contents.is_oldest = victim == store->in_order().front();
+        if (auto kept = keep_from(lock, victim, half - pinned[victim], contents); !kept) return kept;
+        if (contents.stays)
+            return fail(Code::exhausted, fmt::format("{}: what is in use does not fit beside what was written: give a "
+                                                     "larger capacity",
+                                                     store->folder.path().string()));
     }
     if (auto flushed = flush(lock, next_batch_ - 1); !flushed) return flushed;
     let_go(victim, contents);
@@ -183,7 +187,7 @@ Result<> Log::Writer::keep_from(Lock &lock, uint32_t victim, uint64_t most_bytes
             const std::byte *data = scratch.data() + (offset - page.head.place - page_size);
             if (kernels::crc32c(data, entry.length) == entry.crc) {
                 if (auto staged = stage(lock, entry, {data, entry.length}); !staged) return tl::unexpected(staged.error());
-                kept += bytes;
+                kept += keep == Keep::pinned ? 0 : bytes;
                 ++store->counters.moved;
             } else {
                 ++store->counters.lost;
@@ -211,16 +215,17 @@ Log::Writer::Keep Log::Writer::keeps(const Entry &entry, const Place &place, con
     return contents.keep_all || (wanted_ ? wanted_(entry.key) : touched) ? Keep::yes : Keep::no;
 }
 
-bool Log::Writer::has_pinned(uint32_t number) const {
-    if (!pinned_) return false;
-    std::vector<Key> keys;
+std::vector<uint64_t> Log::Writer::pinned_bytes() const {
+    std::vector<uint64_t> bytes(store->segments.size(), 0);
+    if (!pinned_) return bytes;
+    std::vector<std::pair<Key, Place>> all; // the caller is not asked while the index is locked
     {
         std::shared_lock index(store->mutex);
-        store->index.for_each([&](const Index::Record &record) {
-            if (record.place.segment == number) keys.push_back(record.key);
-        });
+        store->index.for_each([&](const Index::Record &record) { all.emplace_back(record.key, record.place); });
     }
-    return std::any_of(keys.begin(), keys.end(), pinned_);
+    for (const auto &[key, place] : all)
+        if (pinned_(key)) bytes[place.segment] += whole_pages(place.length);
+    return bytes;
 }
 
 // Nothing points to the segment any more, and nobody who still reads there takes what comes for what was.

@@ -76,10 +76,11 @@ private:
         bool stays = false; // something pinned has nowhere to go
         std::vector<std::pair<Key, Place>> granules;
     };
+    // What is not pinned is kept up to `most_bytes` of it.
     Result<> keep_from(Lock &lock, uint32_t victim, uint64_t most_bytes, Contents &contents);
     enum class Keep { no, yes, pinned };
     Keep keeps(const Entry &entry, const Place &place, const Contents &contents) const;
-    bool has_pinned(uint32_t number) const;
+    std::vector<uint64_t> pinned_bytes() const; // of each segment
     void let_go(uint32_t number, const Contents &contents);
     Result<> fit_capacity();
 

@@ -101,6 +101,8 @@ ELSEWHERE = [
               'with the bundle that CI makes'),
     Elsewhere(r'^\./dev deb --test=debootstrap', 'packaging/debian/deb_test.sh', 'debootstrap --variant=minbase',
               'by hand, where a mirror can be reached: the same test as CI makes here, in a fresh system'),
+    Elsewhere(r'^tools/engine_campaign\.sh', 'conformance/engine/meson.build', "test('engine under faults'",
+              'the same campaign for seconds; an hour of it by hand'),
     Elsewhere(r'^\./dev deb', '.ci/run', './dev deb', 'a step of CI'),
     Elsewhere(r'^sudo apt (?:install|purge) ', 'packaging/debian/deb_test.sh', 'apt-get install',
               'in a copy-on-write view of a system'),
