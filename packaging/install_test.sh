@@ -103,7 +103,8 @@ if [[ -e $lib/hbf/emulators/nvidia ]]; then
         "$top/bin/hbf" emulate h100x4 -- hbf conformance --profile quick --filter abi.query --no-preflight \
         --json - >"$stage/emulated.json" || wrong "the suite on an emulated machine ended with exit code $?"
     sum=$(sha256sum "$lib/hbf/plugins/hbf_plugin_nvidia.so")
-    grep -q "\"sha256\": \"${sum%% *}\"" "$stage/emulated.json" || wrong 'on h100x4 another plugin ran than the installed one'
+    grep -q "\"sha256\": \"${sum%% *}\"" "$stage/emulated.json" ||
+        wrong 'on h100x4 another plugin ran than the installed one'
 fi
 
 exit "$failed"

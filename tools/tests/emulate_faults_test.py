@@ -114,7 +114,8 @@ class Broken(Emulated):
             here = [plugin for plugin in plugins if plugin in self.machines()]
             for plugin in here if WHOLE else here[:1]:
                 with self.subTest(fault=fault, plugin=plugin):
-                    command = ('--', 'hbf', 'conformance', '--device', plugin, '--no-preflight', '--filter', case, '--json', '-')
+                    command = ('--', 'hbf', 'conformance', '--device', plugin, '--no-preflight', '--filter', case,
+                               '--json', '-')
                     done = self.emulate(self.machines()[plugin], '--fault', fault, *command)
                     if done.returncode == 77 and self.emulate(self.machines()[plugin], *command).returncode == 77:
                         self.skipTest(f'{plugin}: this build has not what {case} needs: ' + done.stderr.strip()[-200:])
