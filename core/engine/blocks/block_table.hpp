@@ -46,6 +46,7 @@ struct BlockRecord {
     bool used : 1 = false, sealed : 1 = false, indexed : 1 = false;
     bool moving : 1 = false;   // somebody copies it: it is not freed meanwhile,
     bool dead : 1 = false;     // but afterwards
+    uint16_t : 0;              // what follows is read without the lock: a memory location of its own
     uint16_t capacity : 9 = 0; // tokens, of the same layout for good
     uint16_t tenant : 7 = 0;   // its number
     uint16_t granules = 0;
