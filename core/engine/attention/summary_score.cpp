@@ -3,7 +3,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <iterator>
 #include <limits>
+
+#include "kernels/host/target.hpp"
+
+#ifndef HBF_SUMMARY_OPERATIONS // once, though this file is read for each instruction set
+#define HBF_SUMMARY_OPERATIONS
+namespace hbf::kv {
+namespace {
+struct SummaryOperations {
+    const char *target; // what kernels_target() begins with
+    void (*score)(const SummaryTiles &tiles, const SummaryQuery &query, float *upper, float *pooled, size_t stride);
+    void (*best)(const float *scores, uint32_t heads, size_t count, size_t stride, const float *free, float *out);
+    double (*masses)(const float *scores, size_t count, const float *free, double known);
+};
+} // namespace
+} // namespace hbf::kv
+#endif
 
 // What these add is nothing to this.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
@@ -137,30 +155,69 @@ HWY_ATTR double masses(const float *scores, size_t count, const float *free, dou
     return all * (1 + 0x1p-16); // above what all this rounded
 }
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+constexpr SummaryOperations summary_operations{"AVX3", &score, &best, &masses};
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+constexpr SummaryOperations summary_operations{"AVX2", &score, &best, &masses};
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+constexpr SummaryOperations summary_operations{"SSE4", &score, &best, &masses};
+#else
+constexpr SummaryOperations summary_operations{"", &score, &best, &masses}; // of any processor
+#endif
 } // namespace HWY_NAMESPACE
 } // namespace hbf::kv
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace hbf::kv {
+namespace {
 
-HWY_EXPORT(score);
-HWY_EXPORT(best);
-HWY_EXPORT(masses);
+#if HWY_TARGETS == HWY_STATIC_TARGET
+constexpr const SummaryOperations *variants[] = {&HWY_STATIC_DISPATCH(summary_operations)};
+#else
+constexpr const SummaryOperations *variants[] = {
+// best first
+#if HWY_TARGETS & HWY_AVX3
+    &N_AVX3::summary_operations,
+#endif
+#if HWY_TARGETS & HWY_AVX2
+    &N_AVX2::summary_operations,
+#endif
+#if HWY_TARGETS & HWY_SSE4
+    &N_SSE4::summary_operations,
+#endif
+#if HWY_TARGETS & HWY_EMU128
+    &N_EMU128::summary_operations,
+#elif HWY_TARGETS & HWY_SCALAR
+    &N_SCALAR::summary_operations,
+#endif
+};
+#endif
+
+// By what kernels/host runs on: both take the same instructions. Highway's own dispatch would need more of libhwy than a
+// bundle has.
+const SummaryOperations &use() noexcept {
+    const char *const target = kernels::kernels_target();
+    for (const SummaryOperations *variant : variants)
+        if (std::strncmp(target, variant->target, std::strlen(variant->target)) == 0) return *variant; // AVX3 for AVX3_DL
+    return **(std::end(variants) - 1);
+}
+
+} // namespace
 
 void summary_score(const SummaryTiles &tiles, const SummaryQuery &query, float *upper, float *pooled,
                    size_t stride) noexcept {
-    HWY_DYNAMIC_DISPATCH(score)(tiles, query, upper, pooled, stride);
+    use().score(tiles, query, upper, pooled, stride);
 }
 
 void best_of_heads(const float *scores, uint32_t heads, size_t count, size_t stride, const float *free,
                    float *best) noexcept {
-    HWY_DYNAMIC_DISPATCH(best)(scores, heads, count, stride, free, best);
+    use().best(scores, heads, count, stride, free, best);
 }
 
 double sum_of_masses(const float *scores, size_t count, const float *free, double known) noexcept {
     if (!(known > -1e30 && known < 1e30)) return std::numeric_limits<double>::infinity(); // NaN too
-    return HWY_DYNAMIC_DISPATCH(masses)(scores, count, free, known);
+    return use().masses(scores, count, free, known);
 }
 
 } // namespace hbf::kv
