@@ -9,6 +9,8 @@
 namespace hbf::kv {
 
 // Which blocks a token attends selectively. Each KV head chooses for itself, so "block" is its part of one here.
+// Without a target these are chosen for speed and nothing is promised: what matters may be left out, and AttendReport says
+// how much at most.
 struct Selection {
     uint32_t sinks = 16;          // tokens at the beginning, in whole blocks, always attended
     uint32_t recent = 512;        // tokens at the end, likewise
