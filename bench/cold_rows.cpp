@@ -87,8 +87,9 @@ public:
 
 private:
     static cold::Key key(uint64_t number) {
-        cold::Key key;
-        std::memcpy(key.block.bytes.data(), &number, sizeof number);
+        cold::Key key; // digests are spread evenly, and the index counts on that
+        const uint64_t spread = (number + 1) * 0x9e3779b97f4a7c15u, word = spread ^ spread >> 32;
+        std::memcpy(key.block.bytes.data(), &word, sizeof word);
         key.block.bytes[31] = 1;
         return key;
     }

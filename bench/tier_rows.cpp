@@ -134,7 +134,7 @@ void memory_row(const Settings &settings, Device &device, uint32_t kv_heads, dou
     rows.push_back(std::move(row));
 }
 
-// Reading a file of the storage tier in pieces of 2 MiB, four under way: what the engine's windows are.
+// Reading a file of the storage tier in pieces of 1 MiB, sixteen under way: what the engine's windows are.
 class PlainReads {
 public:
     PlainReads(Device &device, uint32_t tier, uint64_t size)
@@ -172,7 +172,7 @@ public:
     }
 
 private:
-    static constexpr uint64_t piece = 2 << 20, depth = 4;
+    static constexpr uint64_t piece = 1 << 20, depth = 16;
     Device &device_;
     const uint64_t size_;
     kv::HostMemory memory_;

@@ -75,6 +75,13 @@ WORK = [
 ]
 
 
+def nothing_ran(done):
+    if done.returncode == 77:
+        return True
+    cases = json.loads(done.stdout).get('cases', []) if done.stdout.strip() else None
+    return cases is not None and all(one['status'] == 'not_supported' for one in cases)
+
+
 class Broken(Emulated):
     def candidate(self, machine, plugin, *faults):
         words = [word for fault in faults for word in ('--fault', fault)]
@@ -117,7 +124,7 @@ class Broken(Emulated):
                     command = ('--', 'hbf', 'conformance', '--device', plugin, '--no-preflight', '--filter', case,
                                '--json', '-')
                     done = self.emulate(self.machines()[plugin], '--fault', fault, *command)
-                    if done.returncode == 77 and self.emulate(self.machines()[plugin], *command).returncode == 77:
+                    if nothing_ran(done) and nothing_ran(self.emulate(self.machines()[plugin], *command)):
                         self.skipTest(f'{plugin}: this build has not what {case} needs: ' + done.stderr.strip()[-200:])
                     self.assertIn(done.returncode, (1, 3, 77), done.stdout[-2000:])
                     report = json.loads(done.stdout)

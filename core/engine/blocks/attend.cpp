@@ -42,7 +42,10 @@ Attending::Elsewhere *Attending::of(TierPool &pool, Region region) {
     SourceOptions windows;
     windows.unit = granule_size;
     const uint64_t longest = cache_.longest_granules() * granule_size;
-    windows.window = std::max<uint64_t>(windows.window, longest);
+    if (longest > windows.window) { // as much memory as otherwise, or two blocks
+        windows.windows = static_cast<uint32_t>(std::max<uint64_t>(windows.window * windows.windows / longest, 2));
+        windows.window = longest;
+    }
     auto source = SourcePlace::open(std::make_unique<PoolSource>(pool, *cache_.cpu_, cache_.deadline_), windows);
     if (source) {
         other.source = std::move(*source);

@@ -6,7 +6,7 @@
 
 namespace hbf::kv::cold {
 
-size_t Index::hash(const Key &key) noexcept {
+uint64_t Index::hash(const Key &key) noexcept {
     return IdentityHash()(key.block) ^ (key.part * 0x9e3779b97f4a7c15ull);
 }
 

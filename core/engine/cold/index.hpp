@@ -38,6 +38,14 @@ public:
     size_t size() const noexcept { return records_.size(); }
     void reserve(size_t granules); // for that many nothing is allocated later
 
+    static uint64_t hash(const Key &key) noexcept;
+    template <class Visit>
+    void for_each_of_hash(uint64_t hash_of_key, Visit visit) const { // a few at most
+        if (slots_.empty()) return;
+        const size_t mask = slots_.size() - 1;
+        for (size_t slot = hash_of_key & mask; slots_[slot] != 0; slot = (slot + 1) & mask)
+            if (const Record &record = records_[slots_[slot] - 1]; hash(record.key) == hash_of_key) visit(record);
+    }
     template <class Visit>
     void for_each(Visit visit) const {
         for (const Record &record : records_) visit(record);
@@ -54,7 +62,6 @@ public:
     }
 
 private:
-    static size_t hash(const Key &key) noexcept;
     size_t slot_of(const Key &key) const noexcept; // where it is, or the empty one where it would be
     void rehash(size_t slots);
 

@@ -99,7 +99,7 @@ Result<> Log::Writer::begin_segment(uint32_t number) {
         segment.end = first_batch;
         segment.last = 0;
         segment.live = segment.stones = 0;
-        segment.batches.clear();
+        segment.batches.clear(), segment.hashes.clear();
     }
     store->folder.words().sequences[number].store(page.sequence);
     if (auto written = write_at(store->calls, segment.fd.get(), memory.data(), page_size, 0, segment.file); !written)
@@ -147,72 +147,109 @@ Result<> Log::Writer::free_one(Lock &lock, bool may_move) {
     return {};
 }
 
+void Log::Writer::list_granules(uint32_t victim, Contents &contents) const {
+    const std::shared_lock index(store->mutex);
+    for (const uint64_t hash : store->segments[victim].hashes)
+        store->index.for_each_of_hash(hash, [&](const Index::Record &record) {
+            if (record.place.segment == victim) contents.granules.emplace_back(record.key, record.place);
+        });
+    const auto page = [](const auto &granule) { return granule.second.page; };
+    std::ranges::sort(contents.granules, {}, page);
+    const auto again = std::ranges::unique(contents.granules, {}, page); // a key that was put there twice
+    contents.granules.erase(again.begin(), again.end());
+}
+
 // What is to be kept is staged, as it was: key, generation, length.
 Result<> Log::Writer::keep_from(Lock &lock, uint32_t victim, uint64_t most_bytes, Contents &contents) {
-    const Pages scratch(most_batch_bytes);
-    const ScanFrom from = [&] {
-        ScanFrom all = store->scan_from(victim);
-        all.look_beyond = true;
-        all.until = store->segments[victim].end;
-        return all;
-    }();
-    const BatchPages pages(*store, victim);
-    uint64_t kept = 0;
-    auto scanned = scan_segment(pages.calls(), from, [&](const BatchPage &page) -> Result<> {
-        bool have_bytes = false;
-        for (uint32_t i = 0; i < page.head.entries; ++i) {
-            Entry entry = page.entries[i];
-            const uint64_t offset = offset_of_entry(page, i), bytes = whole_pages(entry.length);
-            const Place place{victim, static_cast<uint32_t>(offset / page_size), entry.length, entry.crc, entry.generation};
-            contents.granules.emplace_back(entry.key, place);
-            const Segment &head = store->segments[*head_];
-            const uint64_t end = head.end + (open_ ? page_size + open_->used : 0) + 2 * page_size;
-            const Keep keep = keeps(entry, place, contents);
-            if (keep == Keep::no || (keep == Keep::yes && bytes > 0 && kept + bytes > most_bytes)) continue;
-            if (end + bytes > segment_bytes_) {
-                contents.stays = contents.stays || keep == Keep::pinned || entry.removes();
-                continue;
-            }
-            if (entry.removes()) {
-                if (auto staged = stage(lock, entry, {}); !staged) return tl::unexpected(staged.error());
-                continue;
-            }
-            if (!have_bytes) {
-                const uint64_t size = std::min<uint64_t>(page.head.pages * page_size, most_batch_bytes);
-                if (auto got = read_at(store->calls, from.fd, scratch.data(), size, page.head.place + page_size, from.file);
-                    !got)
-                    return got;
-                have_bytes = true;
-            }
-            const std::byte *data = scratch.data() + (offset - page.head.place - page_size);
-            if (kernels::crc32c(data, entry.length) == entry.crc) {
-                if (auto staged = stage(lock, entry, {data, entry.length}); !staged) return tl::unexpected(staged.error());
-                kept += keep == Keep::pinned ? 0 : bytes;
-                ++store->counters.moved;
-            } else {
-                ++store->counters.lost;
-                store->quarantine(entry.key, place);
-            }
-        }
-        return {};
-    });
-    if (scanned || broken_) return scanned ? Result<>() : tl::unexpected(scanned.error());
+    list_granules(victim, contents);
+    auto kept = keep_granules(lock, victim, most_bytes, contents);
+    if (kept && store->segments[victim].stones > 0 && !contents.is_oldest) kept = keep_removals(lock, victim, contents);
+    if (kept || broken_) return kept;
     ++store->counters.lost; // it cannot be read to its end; what was found until there is kept
-    store->notes.push_back(scanned.error().message + "; the segment is given up");
+    store->notes.push_back(kept.error().message + "; the segment is given up");
     return {};
 }
 
-Log::Writer::Keep Log::Writer::keeps(const Entry &entry, const Place &place, const Contents &contents) const {
+bool Log::Writer::fits_head(uint64_t bytes) const {
+    return store->segments[*head_].end + (open_ ? page_size + open_->used : 0) + 2 * page_size + bytes <= segment_bytes_;
+}
+
+Result<> Log::Writer::keep_granules(Lock &lock, uint32_t victim, uint64_t most_bytes, Contents &contents) {
+    Pages scratch;
+    uint64_t kept = 0, read_from = 0, read_to = 0; // of the victim, in `scratch`
+    for (size_t i = 0; i < contents.granules.size(); ++i) {
+        const auto &[key, place] = contents.granules[i];
+        const uint64_t bytes = whole_pages(place.length), offset = place.offset();
+        const Keep keep = keeps(key, place, contents);
+        if (keep == Keep::no || (keep == Keep::yes && kept + bytes > most_bytes)) continue;
+        if (!fits_head(bytes)) {
+            contents.stays = contents.stays || keep == Keep::pinned;
+            continue;
+        }
+        if (offset + bytes > read_to) { // with those right behind it
+            if (scratch.size() == 0) scratch = Pages(most_batch_bytes);
+            read_from = offset, read_to = offset + bytes;
+            for (size_t next = i + 1; next < contents.granules.size(); ++next) {
+                const Place &behind = contents.granules[next].second;
+                if (behind.offset() != read_to || read_to + whole_pages(behind.length) - read_from > scratch.size()) break;
+                read_to += whole_pages(behind.length);
+            }
+            const Segment &segment = store->segments[victim];
+            if (auto got = read_at(store->calls, segment.fd.get(), scratch.data(), read_to - read_from, read_from,
+                                   segment.file);
+                !got)
+                return got;
+        }
+        const std::byte *const data = scratch.data() + (offset - read_from);
+        if (kernels::crc32c(data, place.length) != place.crc) {
+            ++store->counters.lost;
+            store->quarantine(key, place);
+            continue;
+        }
+        Entry entry;
+        entry.key = key;
+        entry.length = place.length;
+        entry.generation = place.generation;
+        if (auto staged = stage(lock, entry, {data, place.length}); !staged) return tl::unexpected(staged.error());
+        kept += keep == Keep::pinned ? 0 : bytes;
+        ++store->counters.moved;
+    }
+    return {};
+}
+
+// They are known from the batch pages alone.
+Result<> Log::Writer::keep_removals(Lock &lock, uint32_t victim, Contents &contents) {
+    ScanFrom from = store->scan_from(victim);
+    from.look_beyond = true;
+    from.until = store->segments[victim].end;
+    const BatchPages pages(*store, victim);
+    const auto scanned = scan_segment(pages.calls(), from, [&](const BatchPage &page) -> Result<> {
+        for (uint32_t i = 0; i < page.head.entries; ++i) {
+            const Entry &entry = page.entries[i];
+            if (!entry.removes()) continue;
+            {
+                const std::shared_lock index(store->mutex);
+                if (store->index.find(entry.key) != nullptr) continue;
+            }
+            contents.stays = contents.stays || !fits_head(0);
+            if (contents.stays) continue;
+            if (auto staged = stage(lock, entry, {}); !staged) return tl::unexpected(staged.error());
+        }
+        return {};
+    });
+    return scanned ? Result<>() : tl::unexpected(scanned.error());
+}
+
+Log::Writer::Keep Log::Writer::keeps(const Key &key, const Place &place, const Contents &contents) const {
     bool touched = false;
     {
         std::shared_lock index(store->mutex);
-        Index::Record *record = store->index.find(entry.key);
-        if (entry.removes()) return !contents.is_oldest && !record ? Keep::yes : Keep::no;
+        Index::Record *record = store->index.find(key);
         if (!record || record->place != place) return Keep::no;
         touched = std::atomic_ref(record->touched).load(std::memory_order_relaxed) != 0;
     }
-    if (pinned_ && pinned_(entry.key)) return Keep::pinned;
-    return contents.keep_all || (wanted_ ? wanted_(entry.key) : touched) ? Keep::yes : Keep::no;
+    if (pinned_ && pinned_(key)) return Keep::pinned;
+    return contents.keep_all || (wanted_ ? wanted_(key) : touched) ? Keep::yes : Keep::no;
 }
 
 std::vector<uint64_t> Log::Writer::pinned_bytes() const {

@@ -46,8 +46,9 @@ bool Store::erase(const Key &key) {
 
 void Store::put_batch(uint32_t segment, const BatchPage &page) {
     auto &batches = segments[segment].batches;
+    auto &hashes = segments[segment].hashes;
     const auto at = static_cast<uint32_t>(page.head.place / page_size);
-    if (!batches.empty() && batches.back() >= at) batches.clear(); // read anew, or another life
+    if (!batches.empty() && batches.back() >= at) batches.clear(), hashes.clear(); // read anew, or another life
     batches.push_back(at);
     uint64_t offset = page.head.place + page_size;
     for (uint32_t i = 0; i < page.head.entries; ++i) {
@@ -56,6 +57,7 @@ void Store::put_batch(uint32_t segment, const BatchPage &page) {
             erase(entry.key);
             ++segments[segment].stones;
         } else {
+            hashes.push_back(Index::hash(entry.key));
             put(entry.key, {segment, static_cast<uint32_t>(offset / page_size), entry.length, entry.crc, entry.generation});
         }
         offset += whole_pages(entry.length);

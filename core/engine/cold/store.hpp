@@ -39,6 +39,7 @@ struct Segment {
     uint64_t last = 0;             // that batch's sequence
     uint64_t live = 0, stones = 0; // bytes of pages that the index points to; entries that remove a key
     std::vector<uint32_t> batches; // pages of those that are on the medium, so that they can be read all at once
+    std::vector<uint64_t> hashes;  // of the keys that were put there, so that what is left of them is found
 };
 
 struct Store {

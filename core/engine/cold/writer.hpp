@@ -73,13 +73,17 @@ private:
 
     struct Contents { // of a segment that goes
         bool keep_all = false, is_oldest = false;
-        bool stays = false; // something pinned has nowhere to go
-        std::vector<std::pair<Key, Place>> granules;
+        bool stays = false;                            // something pinned has nowhere to go
+        std::vector<std::pair<Key, Place>> granules{}; // as they stand there
     };
+    void list_granules(uint32_t victim, Contents &contents) const;
     // What is not pinned is kept up to `most_bytes` of it.
     Result<> keep_from(Lock &lock, uint32_t victim, uint64_t most_bytes, Contents &contents);
+    Result<> keep_granules(Lock &lock, uint32_t victim, uint64_t most_bytes, Contents &contents);
+    Result<> keep_removals(Lock &lock, uint32_t victim, Contents &contents);
+    bool fits_head(uint64_t bytes) const;
     enum class Keep { no, yes, pinned };
-    Keep keeps(const Entry &entry, const Place &place, const Contents &contents) const;
+    Keep keeps(const Key &key, const Place &place, const Contents &contents) const;
     std::vector<uint64_t> pinned_bytes() const; // of each segment
     void let_go(uint32_t number, const Contents &contents);
     Result<> fit_capacity();

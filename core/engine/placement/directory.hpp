@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/placement/large_pages.hpp"
 #include "core/engine/types.hpp"
 
 namespace hbf::kv::placement {
@@ -36,7 +37,7 @@ private:
     // Multiplied, so that plain numbers spread as well as hashes do.
     size_t home(uint64_t fingerprint) const { return (fingerprint * 0x9e3779b97f4a7c15u) >> shift_; }
 
-    std::vector<Slot> slots_;
+    std::vector<Slot, LargePages<Slot>> slots_;
     size_t mask_, size_ = 0, most_;
     int shift_;
 };

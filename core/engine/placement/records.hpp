@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler keeps of each block: 28 bytes, at one place for good, in chunks that come as numbers are seen.
+// What the scheduler keeps of each block: 28 bytes, at one place for good, in chunks that come as numbers are seen: small
+// ones at first, then those of a few large pages at once.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "core/engine/placement/heat.hpp"
+#include "core/engine/placement/large_pages.hpp"
 #include "core/engine/placement/links.hpp"
 
 namespace hbf::kv::placement {
@@ -33,6 +34,8 @@ public:
         static constexpr Key never_here = -(Key{1} << 46); // of a block that was not used yet
     };
     static_assert(sizeof(Record) == 28 && alignof(Record) == 4);
+    // Chunks that come alone, and how many come together from then on: what two large pages hold.
+    static constexpr size_t small_chunks = 64, per_slab = 2 * large_page / (per_chunk * sizeof(Record));
 
     struct LinkOf {
         const Records *records;
@@ -50,10 +53,16 @@ public:
     bool knows(BlockId id) const { return id / per_chunk < chunks_.size(); }
     Record &operator[](BlockId id) const { return chunks_[id / per_chunk][id % per_chunk]; }
     void grow_to(BlockId id) { // bad_alloc
-        while (!knows(id)) chunks_.push_back(std::make_unique<Record[]>(per_chunk));
+        while (!knows(id)) {
+            const size_t more = chunks_.size() < small_chunks ? 1 : per_slab;
+            slabs_.emplace_back(more * per_chunk);
+            for (size_t i = 0; i < more; ++i) chunks_.push_back(slabs_.back().data() + i * per_chunk);
+        }
     }
     BlockId end() const { return static_cast<BlockId>(chunks_.size() * per_chunk); }
-    size_t bytes() const { return chunks_.size() * (per_chunk * sizeof(Record) + sizeof chunks_[0]); }
+    size_t bytes() const {
+        return chunks_.size() * (per_chunk * sizeof(Record) + sizeof chunks_[0]) + slabs_.size() * sizeof slabs_[0];
+    }
     void prefetch(BlockId id) const { // both lines, where it lies on two
         if (!knows(id)) return;
         const char *const at = reinterpret_cast<const char *>(&(*this)[id]);
@@ -62,7 +71,8 @@ public:
     }
 
 private:
-    std::vector<std::unique_ptr<Record[]>> chunks_;
+    std::vector<Record *> chunks_;
+    std::vector<std::vector<Record, LargePages<Record>>> slabs_; // what they point into
 };
 
 } // namespace hbf::kv::placement
