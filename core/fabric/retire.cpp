@@ -164,7 +164,7 @@ void QueueCore::finish(Entry &entry, uint64_t value, Code code) noexcept {
         if (failed_.load(std::memory_order_relaxed) != value) code = failed_code_.load(std::memory_order_relaxed);
     } else if (code == Code::ok) {
         // A program settled its segments itself.
-        if (!entry.program) {
+        if (!entry.program && !ops.empty()) {
             const Mismatch found = settle(ops, entry.data, entry.checked_bytes, entry.verified_by);
             if (found.slot != nullptr) {
                 code = Code::data_loss;

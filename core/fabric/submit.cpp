@@ -105,11 +105,11 @@ Result<> QueueCore::prepare(Entry &entry, const Batch &batch) {
     entry.checked_bytes = 0;
     entry.deps.clear();
     entry.data.clear();
+    const auto commands = batch.commands();
+    if (commands.empty()) return {};
     entry.data.arguments.assign(batch.arguments().begin(), batch.arguments().end());
     entry.data.buffers.reserve(batch.buffers().size()); // so that what is pinned is never lost
     entry.data.slots.reserve(batch.buffers().size());
-
-    const auto commands = batch.commands();
     uint64_t coherence = 0;
     for (size_t i = 0; i < commands.size(); ++i) {
         Op &op = entry.ops[i];
