@@ -196,7 +196,10 @@ void Engines::settle(const std::shared_ptr<Stream::Parts> &lane) {
     wake_ready();
 }
 
+// In their order, by one thread at a time: who has seen the last event of a stream may destroy those before it.
 void Engines::call_ended(Lock &lock) {
+    if (telling_) return; // whoever does tells of these, too
+    telling_ = true;
     while (!ended_.empty()) {
         const Ended first = ended_.front();
         ended_.erase(ended_.begin());
@@ -207,6 +210,7 @@ void Engines::call_ended(Lock &lock) {
         }
         lock.lock();
     }
+    telling_ = false;
 }
 
 } // namespace hbf::model

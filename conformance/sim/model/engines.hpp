@@ -110,6 +110,7 @@ private:
         Outcome outcome;
     };
     std::vector<Ended> ended_;
+    bool telling_ = false; // a thread calls what is in ended_
     sim::Dice dice_;
     uint64_t next_ticket_ = 1;
     bool ending_ = false;

@@ -358,6 +358,29 @@ TEST(ModelStream, AnUnpluggedDeviceLetsEverybodyGo) {
     EXPECT_EQ(ended, 1);
 }
 
+// Who learns of the last one may let go of what the others tell.
+TEST(ModelStream, EndsAreToldInTheirOrder) {
+    auto machine = make();
+    Stream &stream = *machine->create_stream(0, {});
+    const uint64_t at = machine->memory().allocate_device(0, 64).address;
+    static std::atomic<uint64_t> told, out_of_order;
+    told = out_of_order = 0;
+    constexpr uint64_t count = 4000;
+    for (uint64_t i = 0; i < count; ++i) {
+        Operation copy = Operation::copy(at, at + 32, 16);
+        copy.ended_argument = reinterpret_cast<void *>(i);
+        copy.ended = [](void *number, Outcome) {
+            const auto before = told.load();
+            std::this_thread::yield(); // as a busy machine would have it
+            out_of_order += before != reinterpret_cast<uint64_t>(number);
+            ++told;
+        };
+        ASSERT_NE(stream.submit(std::move(copy)), 0u);
+    }
+    while (told != count) std::this_thread::yield();
+    EXPECT_EQ(out_of_order, 0u);
+}
+
 TEST(ModelStream, HandlesThatAreGoneAreKnown) {
     auto machine = make();
     Stream *const stream = machine->create_stream(0, {});
