@@ -61,13 +61,13 @@ layout() { # FILE...
 tidy() {
     local compiled
     # A file that is not compiled in this configuration has no flags to read it with. Of the flags, the precompiled header is
-    # left out: it is another compiler's, and without it a forgotten include is found.
+    # left out: it is another compiler's, and without it a forgotten include is found. So is what only gcc knows.
     mkdir -p build/lint
     mapfile -t compiled < <(printf '%s\n' "$@" | python3 -c '
 import json, os, re, sys
 entries = json.load(open("build/compile_commands.json"))
 for e in entries:
-    e["command"] = re.sub(r"-include(-pch)? tools/dev/pch/\S+", "", e["command"])
+    e["command"] = re.sub(r"-include(-pch)? tools/dev/pch/\S+|-mmemset-strategy=\S+", "", e["command"])
 json.dump(entries, open("build/lint/compile_commands.json", "w"))
 known = {os.path.relpath(os.path.join(e["directory"], e["file"])) for e in entries}
 print("\n".join(f for f in sys.stdin.read().split("\n") if f in known))')

@@ -195,8 +195,8 @@ Result<> Log::Writer::keep_granules(Lock &lock, uint32_t victim, uint64_t most_b
                 read_to += whole_pages(behind.length);
             }
             const Segment &segment = store->segments[victim];
-            if (auto got = read_at(store->calls, segment.fd.get(), scratch.data(), read_to - read_from, read_from,
-                                   segment.file);
+            if (auto got =
+                    read_at(store->calls, segment.fd.get(), scratch.data(), read_to - read_from, read_from, segment.file);
                 !got)
                 return got;
         }
