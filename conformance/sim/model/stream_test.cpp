@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <numeric>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -365,19 +366,20 @@ TEST(ModelStream, EndsAreToldInTheirOrder) {
     const uint64_t at = machine->memory().allocate_device(0, 64).address;
     static std::atomic<uint64_t> told, out_of_order;
     told = out_of_order = 0;
-    constexpr uint64_t count = 4000;
-    for (uint64_t i = 0; i < count; ++i) {
+    std::vector<uint64_t> numbers(4000);
+    std::iota(numbers.begin(), numbers.end(), uint64_t{0});
+    for (uint64_t &number : numbers) {
         Operation copy = Operation::copy(at, at + 32, 16);
-        copy.ended_argument = reinterpret_cast<void *>(i);
-        copy.ended = [](void *number, Outcome) {
+        copy.ended_argument = &number;
+        copy.ended = [](void *which, Outcome) {
             const auto before = told.load();
             std::this_thread::yield(); // as a busy machine would have it
-            out_of_order += before != reinterpret_cast<uint64_t>(number);
+            out_of_order += before != *static_cast<uint64_t *>(which);
             ++told;
         };
         ASSERT_NE(stream.submit(std::move(copy)), 0u);
     }
-    while (told != count) std::this_thread::yield();
+    while (told != numbers.size()) std::this_thread::yield();
     EXPECT_EQ(out_of_order, 0u);
 }
 

@@ -61,7 +61,7 @@ public:
     }
     BlockId end() const { return static_cast<BlockId>(chunks_.size() * per_chunk); }
     size_t bytes() const {
-        return chunks_.size() * (per_chunk * sizeof(Record) + sizeof chunks_[0]) + slabs_.size() * sizeof slabs_[0];
+        return chunks_.size() * (per_chunk * sizeof(Record) + sizeof(Record *)) + slabs_.size() * sizeof(Slab);
     }
     void prefetch(BlockId id) const { // both lines, where it lies on two
         if (!knows(id)) return;
@@ -71,8 +71,9 @@ public:
     }
 
 private:
+    using Slab = std::vector<Record, LargePages<Record>>;
     std::vector<Record *> chunks_;
-    std::vector<std::vector<Record, LargePages<Record>>> slabs_; // what they point into
+    std::vector<Slab> slabs_; // what they point into
 };
 
 } // namespace hbf::kv::placement
