@@ -55,7 +55,10 @@ def amd_clang() -> list[str]:
     if major(clang) < 17:
         raise Absent(f'{clang} is older than 17, the first that knows gfx942')
     lld = shutil.which('ld.lld-19') if clang.endswith('-19') else None
-    lld = lld or shutil.which('ld.lld', path=os.path.dirname(os.path.realpath(clang))) or shutil.which('ld.lld')
+    # Any other only where it belongs to no newer clang: an older one knows neither its options nor its targets.
+    lld = lld or shutil.which('ld.lld', path=os.path.dirname(os.path.realpath(clang)))
+    if not lld and not clang.endswith('-19'):
+        lld = shutil.which('ld.lld')
     if not lld:
         raise Absent(f'no ld.lld for {clang}')
     return [clang, f'--ld-path={lld}']
