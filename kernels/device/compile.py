@@ -7,6 +7,7 @@ CLANG (for AMD; its lld beside it), SPIRV_CLANG and LLVM_SPIRV name others.
 import argparse
 import ctypes
 import os
+import re
 import pathlib
 import shutil
 import subprocess
@@ -54,11 +55,10 @@ def amd_clang() -> list[str]:
     clang = tool('CLANG', 'clang-19', 'clang')
     if major(clang) < 17:
         raise Absent(f'{clang} is older than 17, the first that knows gfx942')
-    lld = shutil.which('ld.lld-19') if clang.endswith('-19') else None
-    # Any other only where it belongs to no newer clang: an older one knows neither its options nor its targets.
-    lld = lld or shutil.which('ld.lld', path=os.path.dirname(os.path.realpath(clang)))
-    if not lld and not clang.endswith('-19'):
-        lld = shutil.which('ld.lld')
+    # An older one knows neither its options nor its targets.
+    beside = shutil.which('ld.lld', path=os.path.dirname(os.path.realpath(clang)))
+    found = (shutil.which(f'ld.lld-{major(clang)}'), beside, shutil.which('ld.lld'))
+    lld = next((one for one in found if one and lld_major(one) >= major(clang)), None)
     if not lld:
         raise Absent(f'no ld.lld for {clang}')
     return [clang, f'--ld-path={lld}']
@@ -66,6 +66,10 @@ def amd_clang() -> list[str]:
 
 def major(clang: str) -> int:
     return int(run(clang, '-dumpversion').split('.', maxsplit=1)[0])
+
+
+def lld_major(lld: str) -> int:
+    return int(re.search(r'LLD (\d+)', run(lld, '--version'))[1])
 
 
 def spirv_tools() -> list[str]:

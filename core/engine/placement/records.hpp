@@ -34,8 +34,9 @@ public:
         static constexpr Key never_here = -(Key{1} << 46); // of a block that was not used yet
     };
     static_assert(sizeof(Record) == 28 && alignof(Record) == 4);
-    // Chunks that come alone, and how many come together from then on: what two large pages hold.
-    static constexpr size_t small_chunks = 64, per_slab = 2 * large_page / (per_chunk * sizeof(Record));
+    // How many chunks come together where there are many: what fills a large page. Before, one by one, so that those not
+    // used yet are an eighth of all at most.
+    static constexpr size_t per_slab = large_page / (per_chunk * sizeof(Record)) + 1, small_chunks = 8 * per_slab;
 
     struct LinkOf {
         const Records *records;
