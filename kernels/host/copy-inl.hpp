@@ -15,17 +15,15 @@ HWY_BEFORE_NAMESPACE();
 namespace hbf::kernels {
 namespace HWY_NAMESPACE {
 
-// Streaming stores without the fence. ahead() is called once for each group of lines, before they are read.
-inline constexpr size_t copy_group = 4 * line_size;
-template <class Ahead>
-HWY_INLINE HWY_ATTR void stream_bytes(uint8_t *dst, const uint8_t *src, size_t size, const Ahead &ahead) {
+// Streaming stores without the fence. Nothing is prefetched: beside streaming stores that costs an eighth (measured on Zen
+// 3).
+HWY_INLINE HWY_ATTR void stream_bytes(uint8_t *dst, const uint8_t *src, size_t size) {
     if (const size_t head = to_line(dst, size)) {
         memcpy(dst, src, head);
         dst += head, src += head, size -= head;
     }
     size_t at = 0;
-    for (; at + copy_group <= size; at += copy_group) {
-        ahead(src + at);
+    for (; at + 4 * line_size <= size; at += 4 * line_size) {
         const Line line[4] = {load_line(src + at), load_line(src + at + line_size), load_line(src + at + 2 * line_size),
                               load_line(src + at + 3 * line_size)};
         for (size_t i = 0; i < 4; ++i) store_line<Stores::streaming>(line[i], dst + at + i * line_size);
@@ -39,11 +37,7 @@ HWY_ATTR void copy(void *dst_address, const void *src_address, size_t size, Stor
         if (size) memcpy(dst_address, src_address, size);
         return;
     }
-    auto *dst = static_cast<uint8_t *>(dst_address);
-    const auto *src = static_cast<const uint8_t *>(src_address), *const last = src + size - 1;
-    stream_bytes(dst, src, size, [last](const uint8_t *at) {
-        for (size_t i = 0; i < 4; ++i) prefetch(at + i * line_size, last);
-    });
+    stream_bytes(static_cast<uint8_t *>(dst_address), static_cast<const uint8_t *>(src_address), size);
     streaming_fence();
 }
 
