@@ -370,7 +370,8 @@ TEST_F(HeatTest, WhatDecidesIsOnThePage) {
     for (int i = 0; i < 40; ++i) (void)attended(sequence), (void)attended(sequence, 1);
     must(cache.pin(sequence.blocks(0)[0], std::chrono::hours(1)));
     EXPECT_TRUE(soon([&] {
-        must(write(sequence, tokens(500, 1)));
+        Sequence step = must(cache.sequence()); // a step, that has it written; its room is given back
+        must(write(step, tokens(9000, 1)));
         return page.header().scheduler.t_hbm.load() == 900'000 && page.header().scheduler.half_life_milli.load() == 1000 &&
                page.block(sequence.blocks(0)[0])->uses > 1;
     }));

@@ -66,11 +66,14 @@ void CacheCore::show_again(BlockId block) {
 
 // Heat changes without anything being moved: a few blocks are shown anew each time.
 void CacheCore::show_heat() {
+    constexpr uint32_t most_looked = 2 * BlockTable::per_chunk, most_shown = 64;
     if (!page_) return;
     if (heat_->scored()) heat_->describe(page_->scheduler());
-    for (uint32_t i = 0; i < 64 && i < table_.end(); ++i) {
+    for (uint32_t looked = 0, shown = 0; looked < most_looked && looked < table_.end() && shown < most_shown; ++looked) {
         if (++shown_hand_ >= table_.end()) shown_hand_ = 0;
-        if (table_.find(shown_hand_) != nullptr) show_again(shown_hand_);
+        if (table_.find(shown_hand_) == nullptr) continue; // numbers come a chunk at a time: most may be free
+        show_again(shown_hand_);
+        ++shown;
     }
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler keeps of each block: 28 bytes, at one place for good, in chunks that come as numbers are seen: small
-// ones at first, then those of a few large pages at once.
+// What the scheduler keeps of each block: 28 bytes, at one place for good, in chunks that come as numbers are seen. Chunks
+// lie together in slabs of a large page; only what is used of a slab takes memory, and one that is full becomes a large
+// page.
 #pragma once
 
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "core/engine/placement/heat.hpp"
@@ -34,9 +37,7 @@ public:
         static constexpr Key never_here = -(Key{1} << 46); // of a block that was not used yet
     };
     static_assert(sizeof(Record) == 28 && alignof(Record) == 4);
-    // How many chunks come together where there are many: what fills a large page. Before, one by one, so that those not
-    // used yet are an eighth of all at most.
-    static constexpr size_t per_slab = large_page / (per_chunk * sizeof(Record)) + 1, small_chunks = 8 * per_slab;
+    static constexpr size_t per_slab = large_page / (per_chunk * sizeof(Record)); // chunks
 
     struct LinkOf {
         const Records *records;
@@ -54,11 +55,7 @@ public:
     bool knows(BlockId id) const { return id / per_chunk < chunks_.size(); }
     Record &operator[](BlockId id) const { return chunks_[id / per_chunk][id % per_chunk]; }
     void grow_to(BlockId id) { // bad_alloc
-        while (!knows(id)) {
-            const size_t more = chunks_.size() < small_chunks ? 1 : per_slab;
-            slabs_.emplace_back(more * per_chunk);
-            for (size_t i = 0; i < more; ++i) chunks_.push_back(slabs_.back().data() + i * per_chunk);
-        }
+        while (!knows(id)) add_chunk();
     }
     BlockId end() const { return static_cast<BlockId>(chunks_.size() * per_chunk); }
     size_t bytes() const {
@@ -72,7 +69,24 @@ public:
     }
 
 private:
-    using Slab = std::vector<Record, LargePages<Record>>;
+    struct Unmap {
+        void operator()(void *memory) const noexcept { (void)::munmap(memory, large_page); }
+    };
+    using Slab = std::unique_ptr<void, Unmap>;
+
+    void add_chunk() {
+        const size_t slab = chunks_.size() / per_slab, place = chunks_.size() % per_slab;
+        if (slab == slabs_.size()) {
+            Slab fresh(map_large_pages(large_page, Pages::small_until_joined));
+            if (!fresh) throw std::bad_alloc();
+            slabs_.push_back(std::move(fresh));
+        }
+        auto *const chunk = static_cast<Record *>(slabs_[slab].get()) + place * per_chunk;
+        chunks_.push_back(chunk);
+        std::uninitialized_default_construct_n(chunk, per_chunk);
+        if (place + 1 == per_slab) join_pages(slabs_[slab].get());
+    }
+
     std::vector<Record *> chunks_;
     std::vector<Slab> slabs_; // what they point into
 };

@@ -70,7 +70,8 @@ private:
         uint32_t tokens;
     };
 
-    bool sampled(BlockId id) const { return ((id * 0x9e3779b1u) >> 8 & ((1u << sample_bits_) - 1)) == 0; }
+    // From one on: number 0, often the hottest of all, would be in every sample.
+    bool sampled(BlockId id) const { return (((id + 1) * 0x9e3779b1u) >> 8 & ((1u << sample_bits_) - 1)) == 0; }
     BlockId slot_of(BlockId id);
     void use(const std::vector<Sampled> &blocks);
     void choose();
