@@ -61,7 +61,7 @@ Result<Point> QueueCore::submit(const Batch &batch) {
     if (auto done = prepare(entry, batch); !done) return tl::unexpected(done.error());
 
     const bool first_in_line = handed_.load(std::memory_order_acquire) == value - 1;
-    if (first_in_line && !entry.program && resolve_waits(entry)) {
+    if (first_in_line && !entry.program && (entry.deps.empty() || resolve_waits(entry))) {
         AbiError error;
         const hbf_status status = hand_over(entry, error.out());
         if (status != HBF_OK) return tl::unexpected(error.to_error(status, title()));
@@ -77,8 +77,9 @@ Result<Point> QueueCore::submit(const Batch &batch) {
 
 // Gives the batch to the plugin. The entry's waits are resolved.
 hbf_status QueueCore::hand_over(Entry &entry, hbf_error *error) noexcept {
-    const Translated made = translate(entry.ops, entry.op_count, entry.data, abi_.get(), abi_commands_);
-    const hbf_batch batch{sizeof(batch), sizeof(hbf_command), abi_.get(), made.commands};
+    uint32_t commands = 0;
+    if (entry.op_count != 0) commands = translate(entry.ops, entry.op_count, entry.data, abi_.get(), abi_commands_).commands;
+    const hbf_batch batch{sizeof(batch), sizeof(hbf_command), abi_.get(), commands};
     // Short work completes inside submit, and another thread may see that before submit has returned here.
     const uint64_t expected = device_submitted_.load(std::memory_order_relaxed) + 1;
     device_announced_.store(expected, std::memory_order_release);
@@ -100,13 +101,11 @@ Result<> QueueCore::prepare(Entry &entry, const Batch &batch) {
     entry.stage = Stage::held;
     entry.program = entry.integrity = false;
     entry.code = Code::ok;
-    entry.op_count = 0;
     entry.verified_by = VerifiedBy::nobody;
     entry.checked_bytes = 0;
-    entry.deps.clear();
-    entry.data.clear();
     const auto commands = batch.commands();
-    if (commands.empty()) return {};
+    if (commands.empty()) return {}; // as release() left it: no Ops, and nothing is waited for
+    entry.data.clear();
     entry.data.arguments.assign(batch.arguments().begin(), batch.arguments().end());
     entry.data.buffers.reserve(batch.buffers().size()); // so that what is pinned is never lost
     entry.data.slots.reserve(batch.buffers().size());
@@ -217,6 +216,7 @@ Result<> QueueCore::prepare_copy(Entry &entry, Op &op, const Command &command) {
 
 // Unpins and forgets; at the end of a value, or of a submit that did not come through.
 void QueueCore::release(Entry &entry) noexcept {
+    if (entry.op_count == 0) return;
     for (uint32_t i = 0; i < entry.op_count; ++i) {
         if (entry.ops[i].dst != nullptr) entry.ops[i].dst->unpin();
         if (entry.ops[i].src != nullptr) entry.ops[i].src->unpin();
