@@ -33,7 +33,7 @@ class Scene(unittest.TestCase):
             folder.mkdir(parents=True)
         self.write(self.build / 'tools/hbf', HBF)
         self.write(self.root / 'dev', '#!/bin/sh\nprintf "  test   run the tests\\n"\n')
-        self.write(self.root / '.ci/run', "step 'tests' 20 ./dev test\n")
+        self.write(self.root / '.ci/run', "step 'tests' 40 ./dev test\n")
         os.chmod(self.build / 'tools/hbf', 0o755)
         os.chmod(self.root / 'dev', 0o755)
 

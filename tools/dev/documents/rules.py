@@ -91,7 +91,7 @@ ELSEWHERE = [
     Elsewhere(r'^\./dev test --sanitize=address', '.ci/run', './dev test --sanitize=address', 'a step of CI'),
     Elsewhere(r'^\./dev test --sanitize=thread', '.ci/run', './dev test --sanitize=thread', 'a step of CI'),
     Elsewhere(r'^\./dev test --arch=aarch64', '.ci/run', './dev test --arch=aarch64', 'a step of CI'),
-    Elsewhere(r'^\./dev test(?: [a-z]\w*)?(?: +#|$)', '.ci/run', "step 'tests' 20 ./dev test",
+    Elsewhere(r'^\./dev test(?: [a-z]\w*)?(?: +#|$)', '.ci/run', "step 'tests' 40 ./dev test",
               'a step of CI: all tests, this one among them'),
     Elsewhere(r'^\./dev lint', '.ci/run', './dev lint', 'a step of CI'),
     Elsewhere(r'^\./dev fmt', '.ci/run', './dev lint', 'it changes the sources; the lint step fails where it was not run'),
