@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,6 +69,23 @@ TEST(Report, FailuresComeBeforeWhatIsUndecided) {
     }
     for (const CaseRecord &record : run.cases)
         EXPECT_TRUE(!failed(record.status) || std::count(trouble.begin(), trouble.end(), &record)) << record.name;
+}
+
+TEST(Report, TheMostTellingCaseOfAllThatWasFoundIsToldInFull) {
+    RunRecord run = clean_run(1);
+    CaseRecord one = run.cases.front();
+    one.status = Status::fail;
+    run.cases.clear();
+    for (int i = 0; i < 30; ++i) {
+        one.name = fmt::format("dma.copy.number_{}", i);
+        one.evidence = {Evidence()};
+        one.evidence.front().fault_class = i < 29 ? "corruption" : "stuck lane";
+        one.evidence.front().detail = fmt::format("detail {} of {}", i, 30);
+        run.cases.push_back(one);
+    }
+    const std::string text = report_text(run);
+    EXPECT_THAT(text, AllOf(HasSubstr("detail 0 of"), HasSubstr("detail 18 of"), HasSubstr("detail 29 of")));
+    EXPECT_THAT(text, AllOf(Not(HasSubstr("detail 19 of")), HasSubstr("dma.copy.number_19")));
 }
 
 TEST(Report, WhatManyCasesFoundStandsOnce) {

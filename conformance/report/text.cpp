@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the terminal: what decides first, then a line a group, then the figures.
+#include <set>
+
 #include <fmt/format.h>
 
 #include "conformance/report/findings.hpp"
@@ -40,6 +42,16 @@ std::string case_text(const CaseRecord &record) {
     if (!record.rules.empty())
         out += line("      ", fmt::format("rule {} in docs/plugin-rules.md", fmt::join(record.rules, ", ")));
     return out + line("      again: ", record.replay);
+}
+
+// The cases that are told in full: of everything that was found the most telling one, then the first of the run.
+std::set<const CaseRecord *> told_in_full(const RunRecord &run, const std::vector<const CaseRecord *> &trouble) {
+    std::set<const CaseRecord *> full;
+    for (const FindingGroup &finding : findings(run))
+        if (full.size() < most_shown) full.insert(finding.telling);
+    for (const CaseRecord *record : trouble)
+        if (full.size() < most_shown) full.insert(record);
+    return full;
 }
 
 // Below a long list: what its cases have in common.
@@ -96,9 +108,10 @@ std::string report_text(const RunRecord &run, const TextOptions &options) {
         out += coloured("preflight failed", Colour::red) + " " + line("", failure);
     if (!preflight_failures(run).empty()) out += "\n";
     const auto trouble = troubled(run);
-    for (size_t i = 0; i < trouble.size(); ++i)
-        out += i < most_shown ? case_text(*trouble[i])
-                              : fmt::format("  {:<14} {}\n", to_string(trouble[i]->status), printable(title(*trouble[i])));
+    const auto full = told_in_full(run, trouble);
+    for (const CaseRecord *record : trouble)
+        out += full.contains(record) ? case_text(*record)
+                                     : fmt::format("  {:<14} {}\n", to_string(record->status), printable(title(*record)));
     for (const CaseRecord &record : run.cases) {
         if (!conformant(record.status)) continue;
         const bool plain = record.status == Status::pass || record.status == Status::not_supported;

@@ -29,13 +29,14 @@ void sum_bits(RunRecord &run) {
         }
     }
     run.bound = run.bits_compared > 0 ? integrity::bound_text(run.bit_errors, run.bits_compared, 0.999) : "";
-    // The bound is of the patterns alone: it must not read as if nothing had been wrong.
+    // The patterns compared some of the bytes, other cases others: where those were wrong, there is no bound to state.
     const auto wrong = std::count_if(run.cases.begin(), run.cases.end(), [](const CaseRecord &one) {
         return failed(one.status) && std::any_of(one.evidence.begin(), one.evidence.end(),
                                                  [](const Evidence &evidence) { return evidence.wrong_bytes > 0; });
     });
     if (!run.bound.empty() && wrong > 0)
-        run.bound += fmt::format("; {} found wrong bytes", cases(static_cast<size_t>(wrong)));
+        run.bound = fmt::format("{} found wrong bytes: no bound; the patterns alone found {} in {:.2g} bits",
+                                cases(static_cast<size_t>(wrong)), run.bit_errors, run.bits_compared);
 }
 
 const CaseRecord *first(const RunRecord &run, auto &&is) {

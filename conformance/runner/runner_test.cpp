@@ -321,6 +321,16 @@ TEST(Decide, TheBoundIsOfAllBits) {
     EXPECT_THAT(run.verdict_reason, HasSubstr("3 cases of the profile left out"));
 }
 
+TEST(Decide, WhereCasesFoundWrongBytesThereIsNoBound) {
+    RunRecord run = run_of({Status::pass, Status::fail});
+    run.cases[0].metrics.push_back({"integrity.bits_compared", "bits", 5e9, {}, 0, 0});
+    Evidence evidence;
+    evidence.wrong_bytes = 4;
+    run.cases[1].evidence.push_back(evidence);
+    decide(run, 0);
+    EXPECT_EQ(run.bound, "1 case found wrong bytes: no bound; the patterns alone found 0 in 5e+09 bits");
+}
+
 TEST(HostFacts, ChangesOfCounters) {
     EXPECT_THAT(health_changes({{"a", 1}, {"b", 2}, {"c", 3}}, {{"a", 1}, {"b", 5}}),
                 ElementsAre("b 2 -> 5", "c 3 -> not readable any more"));
