@@ -103,7 +103,13 @@ hbf_status Device::describe_tier(uint32_t tier, hbf_tier_info *out, hbf_error *e
 }
 
 hbf_status Device::note(hbf_status status, const hbf_region_info *out) {
-    if (watched_ && status == HBF_OK && usable(out, HBF_REGION_INFO_MIN_SIZE)) regions_.add(*out);
+    if (!watched_ || status != HBF_OK || !usable(out, HBF_REGION_INFO_MIN_SIZE)) return status;
+    try {
+        regions_.add(*out);
+    } catch (...) { // nobody else knows it
+        (void)tier_->free(instance_, out->region, nullptr);
+        throw;
+    }
     return status;
 }
 
@@ -113,9 +119,9 @@ hbf_status Device::alloc(const hbf_alloc_desc *desc, hbf_region_info *out, hbf_e
 
 hbf_status Device::free(hbf_region region, hbf_error *e) {
     if (!watched_) return tier_->free(instance_, region, e);
-    const auto known = regions_.take(region);
+    auto known = regions_.take(region);
     const hbf_status status = tier_->free(instance_, region, e);
-    if (known && status != HBF_OK) regions_.add(*known);
+    if (known && status != HBF_OK) regions_.put_back(std::move(known));
     return status;
 }
 

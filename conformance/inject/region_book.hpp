@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "hbf/abi/tier.h"
 
@@ -24,10 +25,14 @@ public:
         return found == regions_.end() ? std::nullopt : std::optional(found->second);
     }
     // Taken out before it is freed: another thread may get the same handle the moment that it is.
-    std::optional<hbf_region_info> take(hbf_region region) {
+    using Page = std::unordered_map<hbf_region, hbf_region_info>::node_type;
+    Page take(hbf_region region) {
         std::lock_guard lock(mutex_);
-        const auto node = regions_.extract(region);
-        return node.empty() ? std::nullopt : std::optional(node.mapped());
+        return regions_.extract(region);
+    }
+    void put_back(Page page) { // allocates nothing: there was room for it
+        std::lock_guard lock(mutex_);
+        regions_.insert(std::move(page));
     }
 
 private:

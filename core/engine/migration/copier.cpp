@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +20,16 @@ tl::unexpected<Error> damaged(const TierPool &where, uint64_t offset, int64_t gr
                 fmt::format("tier {} ({}): granule {} of a block is not what its checksum says", to_string(where.tier),
                             where.info.name, granule),
                 offset + static_cast<uint64_t>(granule) * granule_size, where.info.name);
+}
+
+// What lies at the destination may be these very bytes, from before: then a device that says done too early would be
+// believed, and what it does later, from a source that is another block's by then, would be seen by nobody.
+void spoil(const Spot &dst, uint64_t bytes, uint64_t &count) noexcept {
+    for (uint64_t at = 0; at < bytes; at += granule_size) {
+        const uint64_t never_before = ++count * 0x9e3779b97f4a7c15u;
+        std::memcpy(dst.address + at, &never_before, sizeof never_before);
+        std::memcpy(dst.address + at + granule_size - sizeof never_before, &never_before, sizeof never_before);
+    }
 }
 
 } // namespace
@@ -48,12 +60,13 @@ bool Copier::end(Lane &lane) noexcept {
         lane.staging = {};
     }
     lane.held.clear();
+    lane.doubted = false;
     return finished;
 }
 
 Result<Copier::Lane *> Copier::lane(Device &device, bool with_staging) {
     auto found = lanes_.find(device.number());
-    if (found == lanes_.end()) found = lanes_.emplace(device.number(), Lane{device, {}, {}, {}, 0}).first;
+    if (found == lanes_.end()) found = lanes_.emplace(device.number(), Lane{device, {}, {}, {}, 0, false}).first;
     Lane &lane = found->second;
     make_room(lane.held);
     if (!lane.own) {
@@ -95,7 +108,7 @@ Result<> Copier::run(Lane &lane, const Batch &batch, Clock::time_point deadline)
 Result<> Copier::copy(TierPool &to, const Spot &dst, TierPool &from, const Spot &src, uint64_t bytes,
                       Clock::time_point deadline) {
     const trace::Span span("move", bytes);
-    last_ = nullptr;
+    last_ = doubted_ = nullptr;
     left_ = false;
     settle();
     if (to.direct && from.direct) {
@@ -105,6 +118,10 @@ Result<> Copier::copy(TierPool &to, const Spot &dst, TierPool &from, const Spot 
     } else {
         auto lane = this->lane(to.device, dst.address == nullptr);
         if (!lane) return tl::unexpected(lane.error());
+        if (dst.address != nullptr) {
+            spoil(dst, bytes, spoilt_);
+            if (auto fine = to.device.written_by_cpu(dst.region, dst.offset, bytes); !fine) return fine;
+        }
         batch_.clear();
         batch_.copy(dst.region, dst.offset, src.region, src.offset, bytes);
         if (auto done = run(**lane, batch_, deadline); !done) return done;
@@ -116,7 +133,10 @@ Result<> Copier::copy(TierPool &to, const Spot &dst, TierPool &from, const Spot 
             if (auto done = run(**lane, batch_, deadline); !done) return done;
         }
         const int64_t wrong = find_damage(dst.address == nullptr ? (*lane)->staging.address : dst.address, bytes, src.crc);
-        if (wrong >= 0) return damaged(to, dst.offset, wrong);
+        if (wrong >= 0) {
+            doubted_ = *lane;
+            return damaged(to, dst.offset, wrong);
+        }
     }
     std::copy_n(src.crc, bytes / granule_size, dst.crc);
     return {};
@@ -145,6 +165,11 @@ Result<const std::byte *> Copier::fetch(TierPool &from, const Spot &src, uint64_
 
 void Copier::free_when_finished(TierPool &pool, uint64_t first, uint32_t granules) noexcept {
     if (left_) return;
+    if (Lane *const lane = std::exchange(doubted_, nullptr)) {
+        lane->held.push_back({UINT64_MAX, &pool, first, granules});
+        lane->doubted = true;
+        return;
+    }
     if (last_ == nullptr) return pool.free(first, granules);
     last_->held.push_back({last_value_, &pool, first, granules});
     last_ = nullptr;
@@ -153,6 +178,10 @@ void Copier::free_when_finished(TierPool &pool, uint64_t first, uint32_t granule
 void Copier::settle() noexcept {
     for (auto &[number, lane] : lanes_) {
         if (lane.held.empty()) continue;
+        if (lane.doubted) { // what was said to be done may come yet: only the end of its queue says that nothing more will
+            (void)end(lane);
+            continue;
+        }
         const uint64_t done = lane.own->queue.completed();
         std::erase_if(lane.held, [done](const Lane::Held &held) {
             if (held.value > done) return false;

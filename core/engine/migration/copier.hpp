@@ -61,6 +61,7 @@ private:
         };
         std::vector<Held> held; // with room for one more while a transfer runs
         uint64_t last = 0;      // value that was submitted
+        bool doubted = false;   // it said done of what was not there; held until its end
     };
     Result<Lane *> lane(Device &device, bool with_staging);
     Result<> run(Lane &lane, const Batch &batch, Clock::time_point deadline);
@@ -72,7 +73,9 @@ private:
     std::map<uint32_t, Lane> lanes_; // by the device's number
     Lane *last_ = nullptr;
     uint64_t last_value_ = 0;
-    bool left_ = false; // the destination of the last transfer, to its device
+    bool left_ = false;       // the destination of the last transfer, to its device
+    Lane *doubted_ = nullptr; // that said done of the last transfer, which was not there
+    uint64_t spoilt_ = 0;     // granules
     Batch batch_;
 };
 

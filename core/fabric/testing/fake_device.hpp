@@ -60,7 +60,7 @@ struct Script {
 
     // What happened.
     std::atomic<uint64_t> copies{0}, copied_bytes{0}, largest_copy{0}, flushes{0}, invalidates{0}, launches{0}, waits{0},
-        finds{0};
+        finds{0}, submitted{0}; // submitted: batches, of all queues
     std::atomic<uint64_t> live_regions{0}, live_queues{0}, live_instances{0}, registrations{0};
 
     void run(uint64_t values = UINT64_MAX);                     // on every queue, oldest first

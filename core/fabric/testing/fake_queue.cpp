@@ -117,6 +117,7 @@ uint64_t FakeQueue::submit(const sdk::BatchView &batch) {
         const bool waits = batch[i].kind == HBF_COMMAND_WAIT && batch[i].u.wait.queue != nullptr;
         slot.waits.push_back(waits ? behind(batch[i].u.wait.queue).shared_from_this() : nullptr);
     }
+    ++script_.submitted;
     ++submitted_;
     const uint64_t value = submitted_;
     if (!script_.manual) run_locked(UINT64_MAX);
