@@ -21,7 +21,7 @@
 namespace hbf::conformance {
 namespace {
 
-using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
+using testing::ElementsAre, testing::HasSubstr;
 
 CaseRecord passed(const char *name = "dma.copy.a") {
     CaseRecord record;

@@ -12,7 +12,6 @@
 namespace hbf::kv {
 namespace {
 
-using observe::Counter;
 
 class HeatTest : public CacheTest {
 protected:
