@@ -102,19 +102,20 @@ hbf_status Device::describe_tier(uint32_t tier, hbf_tier_info *out, hbf_error *e
     return tier_->describe(instance_, tier, out, e);
 }
 
-hbf_status Device::note(hbf_status status, const hbf_region_info *out) {
+hbf_status Device::note(hbf_status status, hbf_region_info *out, hbf_error *e) {
     if (!watched_ || status != HBF_OK || !usable(out, HBF_REGION_INFO_MIN_SIZE)) return status;
     try {
         regions_.add(*out);
-    } catch (...) { // nobody else knows it
+    } catch (...) { // as the device's own lack of memory, which faults may make worse
         (void)tier_->free(instance_, out->region, nullptr);
-        throw;
+        out->region = 0;
+        return sdk::shell::caught(e);
     }
     return status;
 }
 
 hbf_status Device::alloc(const hbf_alloc_desc *desc, hbf_region_info *out, hbf_error *e) {
-    return note(tier_->alloc(instance_, desc, out, e), out);
+    return note(tier_->alloc(instance_, desc, out, e), out, e);
 }
 
 hbf_status Device::free(hbf_region region, hbf_error *e) {
@@ -127,7 +128,7 @@ hbf_status Device::free(hbf_region region, hbf_error *e) {
 
 hbf_status Device::register_host(void *address, uint64_t size, hbf_region_info *out, hbf_error *e) {
     if (!tier_->register_host) return refuse(e, HBF_UNSUPPORTED, "the plugin has no register_host");
-    return note(tier_->register_host(instance_, address, size, out, e), out);
+    return note(tier_->register_host(instance_, address, size, out, e), out, e);
 }
 
 hbf_status Device::export_region(hbf_region region, void *handle, uint64_t *size, hbf_error *e) {
@@ -137,7 +138,7 @@ hbf_status Device::export_region(hbf_region region, void *handle, uint64_t *size
 
 hbf_status Device::import_region(const void *handle, uint64_t size, hbf_region_info *out, hbf_error *e) {
     if (!tier_->import_region) return refuse(e, HBF_UNSUPPORTED, "the plugin has no import_region");
-    return note(tier_->import_region(instance_, handle, size, out, e), out);
+    return note(tier_->import_region(instance_, handle, size, out, e), out, e);
 }
 
 hbf_status Device::queue_info(hbf_queue_info *out, hbf_error *e) {

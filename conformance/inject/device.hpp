@@ -66,7 +66,7 @@ public:
 
 private:
     void look_around();
-    hbf_status note(hbf_status status, const hbf_region_info *out);
+    hbf_status note(hbf_status status, hbf_region_info *out, hbf_error *e);
 
     const hbf_plugin &plugin_;
     const bool watched_;
