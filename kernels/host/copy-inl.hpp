@@ -15,8 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hbf::kernels {
 namespace HWY_NAMESPACE {
 
-// Streaming stores without the fence. Nothing is prefetched: beside streaming stores that costs an eighth (measured on Zen
-// 3).
+// Streaming stores without the fence. Nothing is prefetched: beside them that costs an eighth (measured on Zen 3).
 HWY_INLINE HWY_ATTR void stream_bytes(uint8_t *dst, const uint8_t *src, size_t size) {
     if (const size_t head = to_line(dst, size)) {
         memcpy(dst, src, head);

@@ -12,7 +12,6 @@
 namespace hbf::kv {
 namespace {
 
-
 class HeatTest : public CacheTest {
 protected:
     // Blocks are in `soft` below: memory that is read in place.

@@ -44,7 +44,12 @@ Copier::~Copier() {
 // Waits for what is in flight; then nothing is held any more. A queue waits at its end for as long as it takes, so one that
 // takes for ever is ended nowhere.
 bool Copier::end(Lane &lane) noexcept {
-    if (!lane.own) return true;
+    if (!lane.own) { // ended already, as whatever is held waited for
+        for (const Lane::Held &held : lane.held) held.pool->free(held.first, held.granules);
+        lane.held.clear();
+        lane.doubted = false;
+        return true;
+    }
     Queue &queue = lane.own->queue;
     if (queue.completed() < lane.last) (void)queue.wait(lane.last, patience_);
     const bool finished = queue.completed() >= lane.last;
@@ -145,7 +150,7 @@ Result<> Copier::copy(TierPool &to, const Spot &dst, TierPool &from, const Spot 
 Result<const std::byte *> Copier::fetch(TierPool &from, const Spot &src, uint64_t bytes, Clock::time_point deadline) {
     const trace::Span span("fetch", bytes);
     last_ = nullptr;
-    left_ = false;
+    if (doubted_ == nullptr) left_ = false; // else it is still about that copy's destination
     settle();
     const std::byte *data = src.address;
     if (data == nullptr) {

@@ -79,8 +79,7 @@ TEST_P(CopierByDevice, FaultsOfTheDeviceAreNeverASuccess) {
     }
 }
 
-// Else a device that says done too early would be believed, and its copy come later: from a source that is another's by
-// then.
+// Else a device that says done too early would be believed, and its copy come from a source that is another's by then.
 TEST_P(CopierByDevice, TheRightBytesFromBeforeProveNothing) {
     must(out());
     if (there->at(to).address == nullptr) GTEST_SKIP() << "read back by the same queue, behind the copy";
@@ -104,6 +103,22 @@ TEST_P(CopierByDevice, WhatIsNotThereMayComeYetAndItsPlaceIsFreeOnceTheQueueHasE
     other_script.drop_copy = 0;
     to = must(there->allocate(3));
     must(out());
+}
+
+TEST_P(CopierByDevice, WhatIsHeldForAQueueIsFreeAlsoWhereAnErrorEndedItBefore) {
+    script.drop_copy = 1;
+    other_script.drop_copy = 1;
+    ASSERT_EQ(code_of(out()), Code::data_loss);
+    script.drop_copy = 0;
+    other_script.drop_copy = 0;
+    script.fail_copy = 1;
+    other_script.fail_copy = 1;
+    EXPECT_FALSE(copier.fetch(*there, there->at(to), bytes, soon()));
+    script.fail_copy = 0;
+    other_script.fail_copy = 0;
+    copier.free_when_finished(*there, to, 3);
+    copier.settle();
+    EXPECT_EQ(there->used(), 0u);
 }
 
 TEST_P(CopierByDevice, FetchFindsDamage) {
