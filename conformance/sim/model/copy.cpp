@@ -147,18 +147,28 @@ Outcome faulty_copy(Transfer &t) {
     return outcome;
 }
 
+struct Part {
+    uint64_t begin = 0, end = 0;
+};
+
 // Zeros over whole pages of a device's memory, which is the machine's own mapping: the pages are given back to the kernel,
-// whose next ones are zeros. Drivers' users zero what they allocate, and it would all be touched for that. Returns how many
-// bytes at `at` are done.
-uint64_t zero_pages(const End &dst, uint64_t at, uint64_t size) {
+// whose next ones are zeros. Drivers' users zero what they allocate, and it would all be touched for that. Returns what of
+// the destination is done.
+Part zero_pages(const End &dst, uint64_t size) {
     constexpr uint64_t page = 4096, worth = 1 << 20;
-    if (!plain(dst) || dst.block->kind != MemoryKind::device || size < worth) return 0;
-    std::byte *const begin = dst.block->bytes(dst.offset + at);
-    if (reinterpret_cast<uintptr_t>(begin) % page != 0) return 0;
-    const uint64_t whole = size / page * page;
-    if (::madvise(begin, whole, MADV_DONTNEED) != 0) return 0;
+    if (!plain(dst) || dst.block->kind != MemoryKind::device || size < worth) return {};
+    std::byte *const bytes = dst.block->bytes(dst.offset); // an allocation begins anywhere in a page
+    const uint64_t begin = (page - reinterpret_cast<uintptr_t>(bytes) % page) % page;
+    const Part whole{begin, begin + (size - begin) / page * page};
+    if (::madvise(bytes + whole.begin, whole.end - whole.begin, MADV_DONTNEED) != 0) return {};
     dst.block->touch();
     return whole;
+}
+
+bool fill_part(const End &dst, const std::byte *buffer, Part part) {
+    for (uint64_t at = part.begin; at < part.end; at += piece)
+        if (!dst.write(at, buffer, std::min(piece, part.end - at))) return false;
+    return true;
 }
 
 } // namespace
@@ -195,8 +205,9 @@ Outcome run_fill(Machine &machine, int device, const Operation &operation) {
     for (uint64_t at = 0; at < part; at += operation.pattern_size)
         std::memcpy(buffer + at, operation.pattern.data(), std::min<uint64_t>(operation.pattern_size, part - at));
     const bool zeros = std::all_of(buffer, buffer + part, [](std::byte byte) { return byte == std::byte{0}; });
-    for (uint64_t at = zeros && !faults.any() ? zero_pages(dst, 0, size) : 0; at < size; at += piece)
-        if (!dst.write(at, buffer, std::min(piece, size - at))) return Outcome::unknown_address;
+    const Part done = zeros ? zero_pages(dst, size) : Part{};
+    const uint64_t rest = done.end & ~uint64_t{7}; // where a word of the buffer is one of the destination
+    if (!fill_part(dst, buffer, {0, done.begin}) || !fill_part(dst, buffer, {rest, size})) return Outcome::unknown_address;
     if (size != 0 && faults.fires(Fault::stuck, device))
         for (uint64_t at = 1; at < size; at += 256) change(dst, at, std::byte{0x20}, std::byte{0});
     return fails ? Outcome::failed : Outcome::ok;

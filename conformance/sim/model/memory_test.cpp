@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csetjmp>
 #include <csignal>
+#include <fstream>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -210,6 +211,27 @@ TEST(ModelMemory, ZerosOfAnyPlaceAndLength) {
             EXPECT_TRUE(held(*machine, at, size) == wanted) << from << " " << length;
             machine->memory().free(at);
         }
+}
+
+uint64_t resident_pages() {
+    uint64_t mapped = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> mapped >> resident;
+    return resident;
+}
+
+// Also under a fault that is none of fills: what is zeroed when it is allocated is not all there for that.
+TEST(ModelMemory, ZeroingTakesNoMemory) {
+    for (const char *const faults : {"", "drop-tail"}) {
+        auto machine = make(faults);
+        const Allocation made = machine->memory().allocate_device(0, 48 << 20);
+        ASSERT_EQ(made.outcome, Outcome::ok);
+        const uint8_t zero = 0;
+        const uint64_t before = resident_pages();
+        ASSERT_NE(before, 0u);
+        EXPECT_EQ(machine->device(0).default_stream().fill(made.address, &zero, 1, 48 << 20), Outcome::ok);
+        EXPECT_EQ(machine->device(0).default_stream().synchronize(), Outcome::ok);
+        EXPECT_LT(resident_pages(), before + (24 << 20) / 4096) << faults;
+    }
 }
 
 } // namespace

@@ -127,6 +127,14 @@ def needs_newer(hbf, plugin, work, env, why):
     print(f'refused: {candidate["detail"]}')
 
 
+def compiler_cache(work):
+    """Where there is one, it finds what it compiled in an earlier run, though each has a folder of its own."""
+    if not shutil.which('ccache'):
+        return {}
+    kept = subprocess.run(['ccache', '--get-config=cache_dir'], capture_output=True, text=True, check=True).stdout.strip()
+    return {'CCACHE_DIR': kept, 'CCACHE_BASEDIR': str(work), 'CCACHE_NOHASHDIR': '1'}
+
+
 def main():
     if len(sys.argv) != 5:
         print(__doc__)
@@ -138,6 +146,7 @@ def main():
         (work / 'author').mkdir()
         (work / 'home').mkdir()
         env = {name: os.environ[name] for name in ('PATH', 'CC', 'CXX', 'CCACHE_DIR', 'LANG') if name in os.environ}
+        env |= compiler_cache(work)
         env |= {'HOME': str(work / 'home'), 'XDG_CACHE_HOME': str(work / 'home'), 'NO_COLOR': '1', 'LC_ALL': 'C.UTF-8'}
         top = make_tarball(build, prefix, work)
         follow_the_guide(pathlib.Path(source), work, env)
