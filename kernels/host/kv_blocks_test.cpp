@@ -21,12 +21,13 @@ struct Case {
 std::vector<Case> cases() {
     std::vector<Case> out;
     for (const uint64_t piece : {8u, 40u, 64u, 256u, 264u, 1000u, 4096u, 6152u})
-        for (const uint32_t parts : {1u, 3u}) {
-            const uint64_t stride = piece + 24;
-            // Parts of all blocks together, and all parts of a block together.
-            out.push_back({{piece, stride, 17 * stride, parts, 17, 40}, 17 * stride * parts});
-            out.push_back({{piece, parts * stride, stride, parts, 17, 40}, 17 * stride * parts});
-        }
+        for (const uint32_t parts : {1u, 3u})
+            for (const uint64_t gap : {24u, 64u}) { // with the latter whole lines stay whole
+                const uint64_t stride = piece + gap;
+                // Parts of all blocks together, and all parts of a block together.
+                out.push_back({{piece, stride, 17 * stride, parts, 17, 40}, 17 * stride * parts});
+                out.push_back({{piece, parts * stride, stride, parts, 17, 40}, 17 * stride * parts});
+            }
     return out;
 }
 
