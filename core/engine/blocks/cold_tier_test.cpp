@@ -275,6 +275,23 @@ TEST_F(ColdTierTest, TheLogOfATenantIsWipedForAnotherWhenAsked) {
     EXPECT_EQ(check(b, prompt), "");
 }
 
+// The thread that moves blocks holds none of them: what waits for its turn there may go meanwhile.
+TEST_F(ColdTierTest, WhatIsDroppedWhileItWaitsToMoveIsLeftAlone) {
+    auto options = logged(64, 24, 64);
+    options.background = true;
+    KvCache cache = must(KvCache::open(options));
+    for (uint32_t i = 0; i < 400; ++i) {
+        const auto prompt = tokens(i * 1000, 33);
+        Sequence first = must(cache.sequence(prompt));
+        must(write(first, prompt));
+        (void)first.move_to(Tier::cold);                         // but for what is being moved just now
+        Sequence second = must(cache.sequence(and_one(prompt))); // has them come up, and ends
+        ASSERT_GT(second.reused(), 0u);
+    }
+    EXPECT_EQ(cache.stats().log.lost_blocks, 0u);
+    EXPECT_EQ(cache.stats().damaged, 0u);
+}
+
 TEST_F(ColdTierTest, ManyThreadsUnderPressure) {
     auto options = logged(64, 24, 64);
     options.background = true;

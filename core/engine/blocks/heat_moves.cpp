@@ -143,10 +143,14 @@ bool CacheCore::may_leave(BlockId block, const TierPool &from) const {
            place_of(*record).tier() == from.tier && (colder(from.tier) || record->references == 0);
 }
 
-// The transfer of a round is over.
+// Does a transfer that a round asked for. Nobody holds the block: it may be gone by now, and its number another block's.
 bool CacheCore::moved(const Transfers::Transfer &transfer) {
-    const bool done = guarded([&] {
-                          TierPool *const from = pool(tier_of(transfer.block));
+    const bool done = guarded([&]() -> Result<> {
+                          TierPool *from = nullptr;
+                          {
+                              const std::lock_guard lock(mutex_);
+                              if (table_.find(transfer.block) != nullptr) from = pool(tier_of(transfer.block));
+                          }
                           if (transfer.to == Tier::cold && logs_ && from != nullptr) // others come along
                               return evict_to_log(transfer.block, *from, transfer.deadline);
                           return migrate(transfer.block, transfer.to, transfer.deadline, static_cast<Reason>(transfer.why));
