@@ -6,7 +6,8 @@ readonly build_space_mib=1500
 
 # ninja starts the compiler later, by itself: what ccache has to know stands in the environment of every command. By the
 # compiler's list of headers it knows what a file depends on; the preprocessor need not run first.
-export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$root CCACHE_DEPEND=1
+# A precompiled header is known by the checksum that its target writes beside it (tools/dev/pch).
+export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$root CCACHE_DEPEND=1 CCACHE_PCH_EXTSUM=1
 export CCACHE_SLOPPINESS=pch_defines,time_macros # without, it keeps nothing that a precompiled header goes into
 if [[ -z ${CCACHE_DIR:-} && ! -w ${HOME:-/nonexistent} ]]; then export CCACHE_DIR=$root/.cache/ccache; fi
 
