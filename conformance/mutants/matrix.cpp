@@ -128,8 +128,10 @@ private:
     std::map<std::string, size_t> known_;
 };
 
-tl::expected<void, std::string> run_jobs(const std::vector<Job *> &jobs, unsigned workers, size_t &done, size_t all,
+tl::expected<void, std::string> run_jobs(std::vector<Job *> &jobs, unsigned workers, size_t &done, size_t all,
                                          const MatrixOptions &options) {
+    const auto waits = [](const Job *job) { return job->due && job->due->waits(); };
+    const auto rest = std::stable_partition(jobs.begin(), jobs.end(), waits);
     return share_out(
         jobs.size(), workers, [&](size_t i) { return run_job(*jobs[i], options); },
         [&](size_t i, const std::string &line) {
@@ -137,7 +139,7 @@ tl::expected<void, std::string> run_jobs(const std::vector<Job *> &jobs, unsigne
             ++done;
             if (options.progress) options.progress(fmt::format("{} of {} runs: {}", done, all, jobs[i]->entry->name));
         },
-        options.interrupted);
+        options.interrupted, workers > 1 ? static_cast<size_t>(rest - jobs.begin()) : 0);
 }
 
 } // namespace

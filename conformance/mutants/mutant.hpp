@@ -39,6 +39,14 @@ struct Mutant {
     std::string_view says = {}; // what their reason must contain, too: where who uses the plugin is to read a certain cause
     // More for the plugin: {"sim.seed", "7"}. "@folder" is an empty folder made for each case that is run.
     std::vector<std::pair<std::string_view, std::string_view>> options = {};
+
+    // A case on it mostly waits for what never comes.
+    bool waits() const {
+        for (const std::string_view word : {"never-completes", "hangs", "log-under-lock"})
+            if (fault.find(word) != word.npos || variant.find(word) != word.npos || name.find(word) != word.npos)
+                return true;
+        return false;
+    }
 };
 
 const std::vector<Mutant> &all_mutants(); // by group, then as written

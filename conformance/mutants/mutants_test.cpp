@@ -77,6 +77,25 @@ TEST(Pool, EachPieceIsDoneOnceByOtherProcesses) {
     EXPECT_FALSE(who.contains(" " + std::to_string(getpid())));
 }
 
+// The only other worker waits for the two: without workers of their own they would never begin.
+TEST(Pool, WhatWaitsHoldsUpNobody) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const auto work = [&](size_t i) {
+        char byte = 0;
+        for (int n = 0; i == 2 && n < 2; ++n)
+            if (::read(ends[0], &byte, 1) != 1) return std::string("no byte");
+        if (i < 2 && ::write(ends[1], "x", 1) != 1) return std::string("not written");
+        return std::to_string(i);
+    };
+    std::multiset<std::string> results;
+    const auto shared = share_out(6, 1, work, [&](size_t, const std::string &line) { results.insert(line); }, {}, 2);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ASSERT_TRUE(shared) << shared.error();
+    EXPECT_EQ(results, (std::multiset<std::string>{"0", "1", "2", "3", "4", "5"}));
+}
+
 TEST(Pool, LongResultsComeWhole) {
     const auto shared = share_out(
         4, 2, [](size_t i) { return std::string(300'000, static_cast<char>('a' + i)); },

@@ -27,23 +27,38 @@ struct Worker {
     std::string text; // a line that is not whole yet
 };
 
+constexpr unsigned extra_workers = 2; // for what waits
+
 // The number of the next piece of work, shared by all.
 class Counter {
 public:
-    Counter()
-        : at_(static_cast<std::atomic<size_t> *>(
-              ::mmap(nullptr, sizeof(std::atomic<size_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
+    Counter(size_t count, size_t waiting)
+        : count_(count), waiting_(waiting), at_(static_cast<Next *>(::mmap(nullptr, sizeof(Next), PROT_READ | PROT_WRITE,
+                                                                           MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
     ~Counter() {
         if (good()) ::munmap(at_, sizeof *at_);
     }
     Counter(const Counter &) = delete;
     Counter &operator=(const Counter &) = delete;
     bool good() const { return at_ != MAP_FAILED; }
-    size_t next() { return at_->fetch_add(1); }
-    void stop(size_t count) { at_->store(count); }
+    // `count`: there is no more.
+    size_t next(bool only_waiting) {
+        if (!only_waiting)
+            if (const size_t i = waiting_ + at_->other.fetch_add(1); i < count_) return i;
+        const size_t i = at_->waiting.fetch_add(1);
+        return i < waiting_ ? i : count_;
+    }
+    void stop() {
+        at_->waiting.store(waiting_);
+        at_->other.store(count_);
+    }
 
 private:
-    std::atomic<size_t> *at_; // zero, as fresh memory is
+    struct Next { // zero, as fresh memory is
+        std::atomic<size_t> waiting, other;
+    };
+    const size_t count_, waiting_;
+    Next *const at_;
 };
 
 bool write_all(int fd, std::string_view text) {
@@ -56,9 +71,10 @@ bool write_all(int fd, std::string_view text) {
     return true;
 }
 
-[[noreturn]] void run(int results, size_t count, Counter &counter, const std::function<std::string(size_t)> &work) {
+[[noreturn]] void run(int results, size_t count, Counter &counter, bool only_waiting,
+                      const std::function<std::string(size_t)> &work) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (size_t i = counter.next(); i < count; i = counter.next())
+    for (size_t i = counter.next(only_waiting); i < count; i = counter.next(only_waiting))
         if (!write_all(results, fmt::format("{} {}\n", i, work(i)))) ::_exit(1);
     ::_exit(0);
 }
@@ -82,17 +98,18 @@ bool receive(Worker &worker, const std::function<void(size_t, std::string)> &tak
 
 tl::expected<void, std::string> share_out(size_t count, unsigned workers, const std::function<std::string(size_t)> &work,
                                           const std::function<void(size_t, std::string)> &take,
-                                          const std::function<int()> &interrupted) {
-    Counter counter;
+                                          const std::function<int()> &interrupted, size_t waiting) {
+    Counter counter(count, waiting);
     if (!counter.good()) return tl::unexpected(fmt::format("no memory to share: {}", std::strerror(errno)));
     std::vector<Worker> running;
     std::string failure;
-    for (unsigned i = 0; i < workers && i < count; ++i) {
+    const unsigned all = workers + (waiting > 0 ? extra_workers : 0);
+    for (unsigned i = 0; i < all && i < count; ++i) {
         int ends[2];
         if (::pipe2(ends, O_CLOEXEC) != 0) return tl::unexpected(fmt::format("no pipe: {}", std::strerror(errno)));
         Fd results(ends[0]), other(ends[1]);
         const pid_t id = ::fork();
-        if (id == 0) run(other.get(), count, counter, work);
+        if (id == 0) run(other.get(), count, counter, i >= workers, work);
         if (id < 0) {
             failure = fmt::format("no process for a worker: {}", std::strerror(errno));
             break;
@@ -100,7 +117,7 @@ tl::expected<void, std::string> share_out(size_t count, unsigned workers, const 
         running.push_back({id, std::move(results), {}});
     }
     while (!running.empty()) {
-        if ((interrupted && interrupted() != 0) || !failure.empty()) counter.stop(count);
+        if ((interrupted && interrupted() != 0) || !failure.empty()) counter.stop();
         std::vector<pollfd> fds;
         for (const Worker &worker : running) fds.push_back({worker.results.get(), POLLIN, 0});
         ::poll(fds.data(), fds.size(), 200);

@@ -3,6 +3,7 @@
 // budget and split over tiers, as by attention in fp64.
 #include <random>
 
+#include "core/common/testing/one_thread.hpp"
 #include "core/engine/attention/testing/llama.hpp"
 #include "core/engine/attention/testing/sequence.hpp"
 #include "core/engine/blocks/cache_fixture.hpp"
@@ -80,6 +81,7 @@ protected:
 };
 
 TEST_F(GreedyCacheTest, TheSameTokensAtEveryBlockSizeBudgetAndSplit) {
+    HBF_ONE_THREAD();
     const auto expected = decode_by_definition();
     constexpr Budgets all[] = {{"all in HBM", 256, 0, 0, false},
                                {"HBM nearly empty", 8, 256, 0, false},

@@ -2,6 +2,7 @@
 // Sequences over blocks: what was put is what is read, whoever shares it and wherever it lies.
 #include <cmath>
 
+#include "core/common/testing/one_thread.hpp"
 #include "core/engine/blocks/cache_fixture.hpp"
 
 namespace hbf::kv {
@@ -281,6 +282,7 @@ TEST_F(CacheTest, WhatCannotWorkIsRefusedWithTheReason) {
 }
 
 TEST_F(CacheTest, MetadataIsSmall) {
+    HBF_ONE_THREAD();
     auto options = small(8192, 0);
     options.model.layers = 1;
     KvCache cache = must(KvCache::open(options));

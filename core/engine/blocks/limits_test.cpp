@@ -4,6 +4,7 @@
 #include <cmath>
 #include <thread>
 
+#include "core/common/testing/one_thread.hpp"
 #include "core/engine/blocks/cache_core.hpp"
 #include "core/engine/blocks/cache_fixture.hpp"
 
@@ -57,6 +58,7 @@ TEST_F(CacheTest, NumbersThatAreNoneAreKeptAndStayWithTheirHead) {
 
 // Their keys and values come back after 256 tokens, so that most blocks are stored once: the lists are as long as they get.
 TEST_F(CacheTest, AMillionTokensAreASequence) {
+    HBF_ONE_THREAD();
     constexpr uint32_t million = 1 << 20, period = 256, width = 16;
     auto options = small(64, 64);
     options.model.layers = options.model.query_heads = options.model.kv_heads = 1;

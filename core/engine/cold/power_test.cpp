@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "core/common/testing/one_thread.hpp"
 #include "core/engine/cold/testing/cold.hpp"
 
 namespace hbf::kv::cold {
@@ -68,6 +69,7 @@ private:
 class ColdPower : public ::testing::TestWithParam<bool> {};
 
 TEST_P(ColdPower, CommittedGranulesStayAndNothingElseComesUp) {
+    HBF_ONE_THREAD();
     const bool narrow = GetParam(); // compaction and eviction all the time
     std::mt19937 random(seed());
     Scratch scratch;

@@ -64,8 +64,10 @@ std::string manifest_text(const std::string &name, const std::string &extra) {
 
 std::string read_bytes(const fs::path &file) {
     std::ifstream in(file, std::ios::binary);
-    if (!in) throw std::runtime_error("cannot read " + file.string());
-    return {std::istreambuf_iterator<char>(in), {}};
+    std::string bytes(in ? fs::file_size(file) : 0, '\0');
+    if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+        throw std::runtime_error("cannot read " + file.string());
+    return bytes;
 }
 
 void write_bytes(const fs::path &file, const std::string &bytes) {
